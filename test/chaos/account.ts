@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import { fetchServed } from '../support/fetchServed.js'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { readHeaders } from '../support/readHeaders.js'
 import { registerAccount } from '../support/registerAccount.js'
+import { setWebhook } from '../support/setWebhook.js'
 import type { Random } from './random.js'
 
 /** Settles a part of the load with its API key; its webhook receives the events. */
@@ -56,26 +56,12 @@ export const openAccount = async (serviceUrl: string, random: Random): Promise<A
   const { url, stop } = await listenOnLoopback(server)
   try {
     const apiKey = await registerAccount(serviceUrl, { email: 'shop@example.com', projectName: 'shop' })
-    secret = await setWebhook(serviceUrl, { apiKey, webhookUrl: url })
+    const set = await setWebhook(serviceUrl, { apiKey, webhookUrl: url })
+    if (set === null) throw new Error('The webhook was refused')
+    secret = set
     return { apiKey, events, unreadable, stop }
   } catch (error) {
     await stop()
     throw error
   }
-}
-
-/** Returns the secret that signs its messages. */
-const setWebhook = async (
-  serviceUrl: string,
-  { apiKey, webhookUrl }: { readonly apiKey: string; readonly webhookUrl: string },
-): Promise<string> => {
-  const response = await fetchServed(`${serviceUrl}/dashboard/webhook`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-    body: JSON.stringify({ webhookUrl }),
-  })
-  if (!response.ok) {
-    throw new Error(`POST /dashboard/webhook answered ${response.status}: ${await response.text()}`)
-  }
-  return z.object({ secret: z.string() }).parse(await response.json()).secret
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { buildWeb } from '../../scripts/buildWeb.mjs'
 import { readArguments } from '../support/readArguments.js'
+import { setWebhook } from '../support/setWebhook.js'
 import { showAllFamilies } from './allFamilies.js'
 import { createCustomerRoutes } from './customerRoutes.js'
 import { startDemoFacilitator } from './demoFacilitator.js'
@@ -8,7 +9,7 @@ import { createInbox, type Inbox } from './inbox.js'
 import { createNarrator, formatAmount, type Narrator } from './narrator.js'
 import { buyReport } from './purchase.js'
 import { openShop, type Shop } from './shop.js'
-import { openAccount, receiveWebhooks } from './shopAccount.js'
+import { openAccount } from './shopAccount.js'
 import type { DemoWorld } from './world.js'
 import { worlds } from './worlds/index.js'
 
@@ -113,7 +114,7 @@ interface WebhookOptions {
 
 const describeWebhooks = async ({ facilitatorUrl, shop, apiKey, inbox }: WebhookOptions): Promise<string> => {
   if (apiKey === null) return 'none: they belong to an account'
-  const secret = await receiveWebhooks(facilitatorUrl, { apiKey, webhookUrl: `${shop.url}/webhooks` })
+  const secret = await setWebhook(facilitatorUrl, { apiKey, webhookUrl: `${shop.url}/webhooks` })
   if (secret === null) return 'none: this facilitator sends webhooks to public addresses only'
   inbox.setSecret(secret)
   return `arrive at ${shop.url}/webhooks`

@@ -17,5 +17,5 @@ export const registerAccount = async (
     body: JSON.stringify(account),
   })
   if (response.ok) return registered.parse(await response.json()).apiKey
-  throw new Error(`POST /register answered ${response.status} ${await response.text()}`)
+  throw new Error(`POST /register answered ${response.status}: ${await response.text()}`)
 }
