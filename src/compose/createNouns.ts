@@ -46,7 +46,7 @@ export interface Nouns {
 /** Assembles the nouns in the order in which one needs another. */
 export const createNouns = (
   config: Config,
-  { clock, logger, startSettleWait }: Environment,
+  { clock, logger, startSettleWait, gatherClaimsMs }: Environment,
   resources: Resources,
 ): Nouns => {
   const { sealers, stores, chains, registry, metrics, registration, findConfigured, wallets } = resources
@@ -162,6 +162,7 @@ export const createNouns = (
     gauges: metrics,
     clock,
     logger,
+    ...(gatherClaimsMs === undefined ? {} : { gatherClaimsMs }),
   })
   const captures = createCaptures({
     store: stores.heldPayments,

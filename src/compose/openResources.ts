@@ -33,6 +33,8 @@ export interface Environment {
   /** Default: connects to public addresses, and to those of `WEBHOOK_ALLOW`. */
   readonly webhookTransport?: WebhookTransport
   readonly startSettleWait?: StartSettleWait
+  /** How long a claim of channels waits for those of its round, in milliseconds. */
+  readonly gatherClaimsMs?: number
   /** Null or absent: this is the only process of the service. */
   readonly link?: WorkerLink | null
 }

@@ -8,6 +8,7 @@ import type { WebhookTransport } from '../../src/ports/webhookOutbox.js'
 import type { StartSettleWait } from '../../src/usecases/core/settle/settlementContext.js'
 import type { LocalChain } from './evm/localChain.js'
 import { patientTimeouts } from './patientTimeouts.js'
+import { waitLimitMs } from './pollUntil.js'
 import { patientTimeoutMs } from './rpcProxy.js'
 
 const patientWaitMs = 60_000
@@ -103,5 +104,6 @@ export const openCore = (options: CoreOptions): Promise<Core> =>
     logger: options.logger ?? silentLogger,
     measuresProcess: options.measuresProcess ?? false,
     startSettleWait: options.startSettleWait ?? startPatientWait,
+    gatherClaimsMs: waitLimitMs,
     ...(options.webhookTransport === undefined ? {} : { webhookTransport: options.webhookTransport }),
   })

@@ -1,3 +1,4 @@
+import { createGathering, type Member } from '../../concurrency/gathering.js'
 import { createWorkerPool } from '../../concurrency/workerPool.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { ChannelLedger, LedgerChannel } from '../../ports/channelLedger.js'
@@ -42,6 +43,8 @@ interface ClaimDependencies {
   readonly settleAuthorization: SettleAuthorization
   readonly clock: Clock
   readonly logger: Logger
+  /** A claim that is ready waits so long at most for those that were begun with it, to share a transaction. */
+  readonly gatherClaimsMs?: number
 }
 
 /**
@@ -55,6 +58,7 @@ const withdrawnLookMs = 20_000
 const maxClaimables = 1_000
 // Claims of a network that are made at once share transactions.
 const claimsAtOnce = 32
+const gatherMs = 2_000
 /** Of withdrawals, and of the others. Then no claim is begun: the next round looks for withdrawals first. */
 const patienceMs = 60_000
 // Half of the shortest delay of a withdrawal is 450 s.
@@ -72,6 +76,7 @@ export const createClaimChannels = ({
   settleAuthorization,
   clock,
   logger,
+  gatherClaimsMs = gatherMs,
 }: ClaimDependencies): ((network: CaredNetwork, stopped: AbortSignal) => Promise<void>) => {
   const cursors = new Map<string, string>()
   const watch = createWatchWithdrawals({ ledger, clock, logger })
@@ -174,6 +179,7 @@ export const createClaimChannels = ({
   const claim = async (
     { network, care }: CaredNetwork,
     rows: readonly Claimable[],
+    member: Member,
   ): Promise<Reason | null> => {
     const [first] = rows
     if (first === undefined) return null
@@ -189,7 +195,10 @@ export const createClaimChannels = ({
         rows.map(({ channel }) => channel),
         id,
       )
-      return isBound ? null : { isValid: false, payer, reason: 'duplicate_settlement' }
+      if (!isBound) return { isValid: false, payer, reason: 'duplicate_settlement' }
+      // From here on it is only sent, with those that are as far.
+      await member.arrive()
+      return null
     }
     const isHurried = rows.some(({ channel }) => isUrgent(channel, now()))
     const { success, status, settlementId, errorReason } = await settleAuthorization({
@@ -212,8 +221,12 @@ export const createClaimChannels = ({
   }
 
   /** A row that nothing can claim keeps no other back: the halves of a refused claim are tried alone. */
-  const claimOrDivide = async (cared: CaredNetwork, rows: readonly Claimable[]): Promise<void> => {
-    const reason = await claim(cared, rows)
+  const claimOrDivide = async (
+    cared: CaredNetwork,
+    rows: readonly Claimable[],
+    member: Member,
+  ): Promise<void> => {
+    const reason = await claim(cared, rows, member)
     if (reason === null || !cared.care.isRowFault(reason)) return
     const [first] = rows
     if (rows.length === 1 && first !== undefined) {
@@ -221,8 +234,8 @@ export const createClaimChannels = ({
       return
     }
     const middle = Math.ceil(rows.length / 2)
-    await claimOrDivide(cared, rows.slice(0, middle))
-    await claimOrDivide(cared, rows.slice(middle))
+    await claimOrDivide(cared, rows.slice(0, middle), member)
+    await claimOrDivide(cared, rows.slice(middle), member)
   }
 
   const claimAll = async (
@@ -232,6 +245,7 @@ export const createClaimChannels = ({
   ): Promise<void> => {
     const endsAtMs = now() + patienceMs
     const gains = sumGains(claimables)
+    const gathering = createGathering(gatherClaimsMs)
     const pool = createWorkerPool<readonly Claimable[]>({
       concurrency: claimsAtOnce,
       keyOf: (rows) => `${cared.network} ${rows[0]?.channel.accountId}`,
@@ -240,11 +254,16 @@ export const createClaimChannels = ({
       onFailure: (_, error) => failures.failed(cared.network, { network: cared.network, error }),
     })
     await pool.run(toClaims(claimables, cared.care, now()), async (rows) => {
-      // What an account's claims before came to is read in its turn: others do not wait for it.
-      const free = now() < endsAtMs ? await withoutOpen(cared, rows, gains) : []
-      if (free.length === 0) return
-      await claimOrDivide(cared, free)
-      failures.succeeded(cared.network)
+      const member = gathering.begin()
+      try {
+        // What an account's claims before came to is read in its turn: others do not wait for it.
+        const free = now() < endsAtMs ? await withoutOpen(cared, rows, gains) : []
+        if (free.length === 0) return
+        await claimOrDivide(cared, free, member)
+        failures.succeeded(cared.network)
+      } finally {
+        member.leave()
+      }
     })
   }
 

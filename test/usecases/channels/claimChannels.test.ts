@@ -4,9 +4,10 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import type { LedgerChannel, SeenChannel } from '../../../src/ports/channelLedger.js'
 import { createClaimChannels } from '../../../src/usecases/channels/claimChannels.js'
 import type { SettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
-import { createManualClock } from '../../support/manualClock.js'
+import { createGate } from '../../support/gate.js'
+import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { settlement } from '../../support/memoryJournal.js'
-import { pollUntil } from '../../support/pollUntil.js'
+import { pollUntil, waitLimitMs } from '../../support/pollUntil.js'
 import { channelCareStub as care } from './channelCareStub.js'
 
 const network = 'eip155:84532'
@@ -80,6 +81,35 @@ it('an account whose claims are slow keeps no other account from a claim against
   stop.abort()
   await round
   expect(begun.filter((account) => account === 'other')).toHaveLength(1)
+})
+
+it('claims of a round are sent when the last one of them is ready, or has failed', async () => {
+  const accounts = ['first', 'failed', 'last']
+  const channels = accounts.map((account, index) => withdrawn(index, account))
+  const ready = new Map(accounts.map((account) => [account, createGate()]))
+  const sent: string[] = []
+  const settleAuthorization: SettleAuthorization = async ({ caller, onClaimed }) => {
+    await ready.get(caller)?.opened
+    if (caller === 'failed') throw new Error('No place is free')
+    await onClaimed?.(settlement({ caller }))
+    sent.push(caller)
+    return pending
+  }
+  const round = createClaimChannels({
+    ledger: ledgerOf(channels),
+    journal: { find: async () => null },
+    settleAuthorization,
+    clock: systemClock,
+    logger: silentLogger,
+    gatherClaimsMs: waitLimitMs,
+  })({ network, care }, new AbortController().signal)
+  for (const account of accounts) {
+    await drainEventLoop()
+    expect(sent).toEqual([])
+    ready.get(account)?.open()
+  }
+  await round
+  expect(sent.toSorted()).toEqual(['first', 'last'])
 })
 
 it('an account with very many channels, none worth a claim, keeps no other account from one against a withdrawal', async () => {

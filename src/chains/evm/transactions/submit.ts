@@ -26,10 +26,8 @@ export interface Submit {
 // Larger batches save little: 51.1k gas per payment at 50, 50.7k at 100 (Circle's USDC).
 const maxCallsPerTransaction = 50
 const batchWaitMs = 25
-// Calls of many parts, such as claims of channels, are made by jobs: one waits for those of the same round, which arrive one
-// after the other.
+// Calls of many parts, such as claims of channels, are in no hurry: one waits for others also when none was sent before.
 const partsWaitMs = 500
-const maxPartsWaitMs = 2_000
 // Of the time until a transaction is mined: however many instances there are, none waits for longer.
 const maxWaitShare = 0.25
 // A longer queue means that sending is stalled.
@@ -62,7 +60,7 @@ export const createSubmit = (dependencies: SendingDependencies): Submit => {
   const partitioned = createCallQueue<OutgoingCall>({
     ...common,
     maxWaitMs: () => partsWaitMs,
-    waitsForLastMs: maxPartsWaitMs,
+    waitsWhenIdle: true,
   })
   const countQueued = () => payments.length + partitioned.length
 

@@ -16,8 +16,8 @@ interface QueueOptions<Item> {
   readonly maxItems: number
   /** How long a call waits for others. */
   readonly maxWaitMs: () => number
-  /** Set: calls wait also when idle, and anew with each one that follows, until so long after the first one at most. */
-  readonly waitsForLastMs?: number
+  /** Whether a call waits also when idle. Default: no. */
+  readonly waitsWhenIdle?: boolean
   /** Whether a send is possible now; throws when no account can send at all. */
   isReady(): boolean
   /** Resolves when `isReady` may have changed, or after a timeout. */
@@ -34,10 +34,8 @@ const burstMemoryMs = 10_000
 
 /** Sends at once when idle; otherwise waits briefly to fill a batch. The earliest deadline goes first. */
 export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<Item>): CallQueue<Item> => {
-  const { maxItems, waitsForLastMs } = options
+  const { maxItems, waitsWhenIdle = false } = options
   let waiting: { readonly item: Item; readonly dueAt: number }[] = []
-  /** It counts from the first item of a round, not from the oldest one, which its caller may remove. */
-  let lastDueAt = Number.POSITIVE_INFINITY
   let inFlight = 0
   let lastBurstAt = Number.NEGATIVE_INFINITY
   let isTaking = false
@@ -57,12 +55,9 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     return taken
   }
 
-  /** Time until the oldest item is due or, where items wait for those that follow, the newest one. */
-  const remainingMs = (): number => {
-    const choose = waitsForLastMs === undefined ? Math.min : Math.max
-    const dueAt = waiting.map((each) => each.dueAt).reduce((one, other) => choose(one, other))
-    return Math.min(dueAt, lastDueAt) - performance.now()
-  }
+  /** Time until the oldest item is due. */
+  const remainingMs = (): number =>
+    waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY) - performance.now()
 
   const isDue = (): boolean => {
     if (waiting.length === 0) return false
@@ -110,11 +105,7 @@ export const createCallQueue = <Item extends QueuedCall>(options: QueueOptions<I
     add: (item) => {
       const now = performance.now()
       const isIdle =
-        waitsForLastMs === undefined &&
-        inFlight === 0 &&
-        waiting.length === 0 &&
-        now - lastBurstAt > burstMemoryMs
-      if (waitsForLastMs !== undefined && waiting.length === 0) lastDueAt = now + waitsForLastMs
+        !waitsWhenIdle && inFlight === 0 && waiting.length === 0 && now - lastBurstAt > burstMemoryMs
       waiting.push({ item, dueAt: now + (isIdle ? 0 : options.maxWaitMs()) })
       void pump()
     },
