@@ -7,6 +7,7 @@ import { readArguments } from '../support/readArguments.js'
 import { spawnChild } from '../support/spawnChild.js'
 import { makeTemporaryFolder } from '../support/temporaryFolder.js'
 import { countFailures, type Outcome } from './countFailures.js'
+import { stallProcesses } from './stallProcesses.js'
 
 const usage = `Usage: npm run test:stress [-- option] [file or folder …]
 
@@ -16,6 +17,7 @@ integration.
   --times <count>      how often (default 20)
   --busy <count>       busy loops (default 4)
   --together <count>   runs at a time (default 1)
+  --stall <ms>         stops one process of a run after the other, for up to so long (default 0: none; Linux only)
   --shard <i/n>        one part of the files, as of vitest
   -h, --help           shows this text`
 
@@ -28,15 +30,18 @@ const { values, positionals: files } = readArguments({
     times: { type: 'string', default: '20' },
     busy: { type: 'string', default: '4' },
     together: { type: 'string', default: '1' },
+    stall: { type: 'string', default: '0' },
     shard: { type: 'string' },
   },
 })
 
-const readCount = (name: 'times' | 'busy' | 'together'): number => {
+const readCount = (name: 'times' | 'busy' | 'together' | 'stall'): number => {
   const count = Number(values[name])
   if (!Number.isSafeInteger(count) || count < 0) throw new Error(`--${name} must be a whole number`)
   return count
 }
+
+const stallMs = readCount('stall')
 
 // It looks for its parent itself, because not every system ends it with its parent.
 const busyLoop =
@@ -72,7 +77,12 @@ const runTests = async (run: number, folder: string): Promise<readonly Outcome[]
   }
   const end = () => void child.kill('SIGTERM')
   stopped.signal.addEventListener('abort', end)
+  const closed = new AbortController()
+  const stalls =
+    stallMs > 0 && child.pid !== undefined ? stallProcesses(child.pid, stallMs, closed.signal) : null
   const [code, signal] = await once(child, 'close')
+  closed.abort()
+  await stalls
   stopped.signal.removeEventListener('abort', end)
   const lines = await readFile(report, 'utf8').catch(() => null)
   const outcomes: readonly Outcome[] = (lines ?? '')
@@ -104,7 +114,7 @@ const printTable = (times: number): boolean => {
   const failed = countFailures(runs)
   const tests = new Set(runs.flat().map(({ test }) => test)).size
   console.log(
-    `\n${tests} tests in ${runs.length} of ${times} runs, ${values.together} at a time, beside ${values.busy} busy loops`,
+    `\n${tests} tests in ${runs.length} of ${times} runs, ${values.together} at a time, beside ${values.busy} busy loops, with stalls of up to ${stallMs} ms`,
   )
   for (const { test, failed: count, runs: ran, firstFailure } of failed) {
     console.log(`  ${`${count}/${ran}`.padStart(5)} ${test}\n${indent(firstFailure, 6)}`)
