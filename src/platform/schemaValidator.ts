@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
+import { startDeadline } from '../concurrency/deadline.js'
 import { createFairSlots } from '../concurrency/slots.js'
 import type { SchemaValidator, SchemaVerdict } from '../ports/discovery.js'
 
@@ -83,7 +84,7 @@ export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): 
   const judge = (worker: Worker, schema: unknown, value: unknown): Promise<SchemaVerdict> =>
     new Promise((resolve) => {
       const end = (verdict: SchemaVerdict, isUsable: boolean) => {
-        clearTimeout(timer)
+        endDeadline()
         worker.removeAllListeners('message').removeAllListeners('error').removeAllListeners('exit')
         if (!isUsable) {
           thread = null
@@ -92,7 +93,7 @@ export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): 
         }
         resolve(verdict)
       }
-      const timer = setTimeout(() => end({ kind: 'timeout' }, false), deadlineMs)
+      const endDeadline = startDeadline(deadlineMs, () => end({ kind: 'timeout' }, false))
       worker.once('message', (message: unknown) => end(verdictShape.parse(message), true))
       // Out of memory.
       worker.once('error', () => end({ kind: 'timeout' }, false))

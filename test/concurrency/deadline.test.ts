@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { withinDeadline, withTimeout } from '../../src/concurrency/deadline.js'
 
@@ -13,7 +16,7 @@ const untilAborted = (signal: AbortSignal): Promise<unknown> =>
 describe('work within a deadline', () => {
   it('is aborted at the deadline', async () => {
     const reason = await withinDeadline({ milliseconds: 20, stopped: never }, untilAborted)
-    expect(reason).toEqual(new Error('The deadline passed'))
+    expect(reason).toMatchObject({ name: 'TimeoutError', message: 'The deadline passed' })
   })
 
   it('is aborted when stopped, also if that was before the start', async () => {
@@ -48,5 +51,27 @@ describe('work with a timeout', () => {
     // An unhandled rejection would fail the test.
     fail(new Error('too late'))
     await expect(work).rejects.toThrow('too late')
+  })
+
+  it('is in time if its answer has arrived while the process stood still', async () => {
+    const hasAnswered = new Int32Array(new SharedArrayBuffer(4))
+    const answering = `
+      const { parentPort, workerData } = require('node:worker_threads')
+      parentPort.once('message', () => {
+        parentPort.postMessage('paid')
+        Atomics.store(workerData, 0, 1)
+      })
+      parentPort.postMessage('ready')`
+    const worker = new Worker(answering, { eval: true, workerData: hasAnswered })
+    await once(worker, 'message')
+    // Timers are the next that the event loop runs, and messages come behind them.
+    await new Promise((resolve) => setImmediate(resolve))
+    const answer = withTimeout(once(worker, 'message'), 1)
+    worker.postMessage('pay')
+    // It takes longer than the deadline, and ends when the answer is there.
+    do spawnSync('true')
+    while (Atomics.load(hasAnswered, 0) === 0)
+    expect(await answer).toEqual(['paid'])
+    await worker.terminate()
   })
 })

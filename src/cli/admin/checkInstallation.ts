@@ -1,6 +1,6 @@
 import type { NetworkHealth, SignerHealth } from '../../chains/chain.js'
 import { type EnabledChain, openChains } from '../../chains/openChains.js'
-import { withSignal } from '../../concurrency/deadline.js'
+import { withTimeout } from '../../concurrency/deadline.js'
 import { type Config, ConfigError } from '../../config.js'
 import { systemClock } from '../../platform/clock.js'
 import { silentLogger } from '../../platform/logger.js'
@@ -59,7 +59,7 @@ const checkFamily = async (family: EnabledChain): Promise<readonly Finding[]> =>
   const context = { clock: systemClock, logger, limiter, lanes: noLanes, minPaymentGasShare: 0 }
   const opening = openChains([family], context)
   try {
-    const chains = await withSignal(opening, AbortSignal.timeout(deadlineMs))
+    const chains = await withTimeout(opening, deadlineMs)
     const findings = chains.health().flatMap(describeNetwork)
     return [...findings, ...warnings()]
   } catch (error) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import { withSignal } from '../../concurrency/deadline.js'
+import { withTimeout } from '../../concurrency/deadline.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { Secret } from '../../platform/secret.js'
 import { StartError } from '../../platform/startError.js'
@@ -153,7 +153,7 @@ const pingRows = z.tuple([z.object({ is_read_only: z.boolean() })])
 
 /** Rejects when the database does not answer. */
 export const pingDatabase = async (pool: Pool): Promise<'ok' | 'read_only'> => {
-  const { rows } = await withSignal(pool.query(ping), AbortSignal.timeout(ping.query_timeout))
+  const { rows } = await withTimeout(pool.query(ping), ping.query_timeout)
   return pingRows.parse(rows)[0].is_read_only ? 'read_only' : 'ok'
 }
 

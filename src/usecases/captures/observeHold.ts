@@ -1,4 +1,4 @@
-import { withSignal } from '../../concurrency/deadline.js'
+import { withTimeout } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type {
@@ -31,7 +31,7 @@ export const getAgency = (
 /** Throws SERVICE_UNAVAILABLE if the chain does not answer in time. */
 export const readHeldState = async (agency: HoldAgency, held: HeldPayment): Promise<HeldState> => {
   try {
-    return await withSignal(agency.readState(held), AbortSignal.timeout(readDeadlineMs))
+    return await withTimeout(agency.readState(held), readDeadlineMs)
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     throw new AppError('SERVICE_UNAVAILABLE', `${held.network} cannot be read at the moment`, {

@@ -1,4 +1,4 @@
-import { withSignal } from '../../concurrency/deadline.js'
+import { withTimeout } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import { createFailureLog } from '../../failureLog.js'
 import type { Clock } from '../../ports/clock.js'
@@ -208,7 +208,7 @@ export const createQuotaGate = ({ quotas, clock, logger }: QuotaGateDependencies
   const readUsed = async (accountId: string): Promise<number> => {
     try {
       const reading = quotas.readUse(accountId, clock.now())
-      const { used } = await withSignal(reading, AbortSignal.timeout(deadlineMs))
+      const { used } = await withTimeout(reading, deadlineMs)
       failures.succeeded('quotas')
       return used
     } catch (error) {

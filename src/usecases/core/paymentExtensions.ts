@@ -1,4 +1,4 @@
-import { withSignal } from '../../concurrency/deadline.js'
+import { withTimeout } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { PaymentExtension, SettledPayment } from '../../extensions/extension.js'
 import type { Logger } from '../../ports/logger.js'
@@ -53,7 +53,7 @@ export const createPaymentExtensions = (
     for (const { keys, onSettled } of extensions) {
       if (onSettled === undefined) continue
       try {
-        const answer = await withSignal(onSettled(settled), AbortSignal.timeout(deadlineMs))
+        const answer = await withTimeout(onSettled(settled), deadlineMs)
         if (answer !== null) answers[answer.key] = answer.answer
       } catch (error) {
         const { caller: account, requestId } = settled

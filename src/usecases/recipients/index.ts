@@ -1,4 +1,4 @@
-import { withSignal } from '../../concurrency/deadline.js'
+import { withTimeout } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import { writeT402Message } from '../../extensions/siwx/messages.js'
 import type { Sealer } from '../../ports/accountStore.js'
@@ -142,7 +142,7 @@ const isSigned = async (
 ): Promise<boolean> => {
   if (signatures === null) return false
   try {
-    return await withSignal(signatures.isSignedBy(claim), AbortSignal.timeout(walletDeadlineMs))
+    return await withTimeout(signatures.isSignedBy(claim), walletDeadlineMs)
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', 'The network cannot be read at the moment', {
       cause,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Client, Pool } from 'pg'
-import { sleep, withSignal } from '../../../concurrency/deadline.js'
+import { sleep, withTimeout } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 
 /** Account changes by any instance, over LISTEN/NOTIFY. */
@@ -125,7 +125,7 @@ export const listenForAccountChanges = (
       } finally {
         currentSince = Number.NEGATIVE_INFINITY
         // A silent peer never acknowledges the end of the connection.
-        await withSignal(client.end(), AbortSignal.timeout(maxFreshMs)).catch(() => undefined)
+        await withTimeout(client.end(), maxFreshMs).catch(() => undefined)
       }
     } while (await sleep(reconnectMs, stopped.signal))
   }

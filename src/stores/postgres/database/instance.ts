@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
-import { withSignal } from '../../../concurrency/deadline.js'
+import { withTimeout } from '../../../concurrency/deadline.js'
 import { createFailureLog } from '../../../failureLog.js'
 import type { JobLeases } from '../../../ports/job.js'
 import type { Logger } from '../../../ports/logger.js'
@@ -143,7 +143,7 @@ export const announceInstance = async (
         const isAsleep = performance.now() >= awakeUntil
         awakeUntil = Math.max(awakeUntil, performance.now() + forMs)
         if (!mayBeAhead || (waking === null && !isAsleep)) return null
-        waking ??= withSignal(beat(), AbortSignal.timeout(maxWakeMs))
+        waking ??= withTimeout(beat(), maxWakeMs)
           .catch(onFailure)
           .finally(() => {
             waking = null

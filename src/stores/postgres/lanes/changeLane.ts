@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg'
-import { withSignal } from '../../../concurrency/deadline.js'
+import { withTimeout } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Lane, SignedTransaction } from '../../../ports/settlementJournal.js'
 import type { LaneTransaction, SignNumbered } from '../../../ports/signerLanes.js'
@@ -10,7 +10,7 @@ import { storeBroadcast } from '../journal/storeBroadcast.js'
 export const maxSigningMs = 5_000
 
 export const signWithDeadline = (sign: SignNumbered, nonce: number): Promise<SignedTransaction> =>
-  withSignal(sign(nonce), AbortSignal.timeout(maxSigningMs))
+  withTimeout(sign(nonce), maxSigningMs)
 
 // Longer than a vanished process holds the lock; after that, fees and checks are too old to send with.
 const maxWaitMs = 2 * maxSigningMs

@@ -167,7 +167,7 @@ describe('the signer lanes', () => {
       await lanes.advance(lane, 0)
       const id = await claim(journals[0])
       const hanging = recordOne(journals[0], id, lane, () => new Promise(() => undefined))
-      const refused = expect(hanging).rejects.toThrow('timeout')
+      const refused = expect(hanging).rejects.toThrow('The deadline passed')
       expect(await recordIn(lane)).toBe(0)
       await refused
       expect((await journals[0].find(id))?.state).toBe('claimed')

@@ -1,4 +1,4 @@
-import { withSignal } from '../../../../concurrency/deadline.js'
+import { withTimeout } from '../../../../concurrency/deadline.js'
 import { larger, smaller } from '../../abi/words.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import type { FeeHistory } from '../../rpc/wireShapes.js'
@@ -21,7 +21,7 @@ export const readMarket = async (rpc: Rpc): Promise<Market> => {
   const witnesses = rpc.listWitnesses()
   if (witnesses.length < 2) return await readMarketOf(rpc)
   const answers = await Promise.allSettled(
-    witnesses.map((witness) => withSignal(readMarketOf(rpc.viewOf(witness)), AbortSignal.timeout(answerMs))),
+    witnesses.map((witness) => withTimeout(readMarketOf(rpc.viewOf(witness)), answerMs)),
   )
   const markets = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   return combineMarkets(markets) ?? (await readMarketOf(rpc))

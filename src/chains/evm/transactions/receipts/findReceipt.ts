@@ -1,6 +1,6 @@
 import { type Hex, hexToBigInt, numberToHex } from 'viem'
 import { z } from 'zod'
-import { sleep, withSignal } from '../../../../concurrency/deadline.js'
+import { sleep, withSignal, withTimeout } from '../../../../concurrency/deadline.js'
 import type { BlockReference } from '../../../../ports/settlementJournal.js'
 import type { BlockStatus } from '../../../../schemes/network.js'
 import {
@@ -122,7 +122,7 @@ const askOther = async (rpc: Rpc, receipt: Receipt, endpoint: Endpoint): Promise
     rpc.getReceipt(receipt.transactionHash, endpoint).catch(() => null),
   ])
   try {
-    const [block, other] = await withSignal(asking, AbortSignal.timeout(secondEndpointTimeoutMs))
+    const [block, other] = await withTimeout(asking, secondEndpointTimeoutMs)
     if (other !== null && !areSame(other, receipt)) return 'contradicts'
     if (block === null) return 'behind'
     return block.hash === receipt.blockHash ? 'agrees' : 'contradicts'
