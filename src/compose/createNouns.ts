@@ -46,7 +46,7 @@ export interface Nouns {
 /** Assembles the nouns in the order in which one needs another. */
 export const createNouns = (
   config: Config,
-  { clock, logger, startSettleWait, gatherClaimsMs }: Environment,
+  { clock, logger, startSettleWait, patienceMs }: Environment,
   resources: Resources,
 ): Nouns => {
   const { sealers, stores, chains, registry, metrics, registration, findConfigured, wallets } = resources
@@ -114,6 +114,7 @@ export const createNouns = (
     },
     clock,
     logger,
+    ...(patienceMs === undefined ? {} : { stateDeadlineMs: patienceMs }),
     ...(startSettleWait === undefined ? {} : { startSettleWait }),
   })
   const reconciliation = createReconciliation({
@@ -151,6 +152,7 @@ export const createNouns = (
     settleAuthorization: core.settleAuthorization,
     claimRules,
     findPause,
+    ...(patienceMs === undefined ? {} : { deadlineMs: patienceMs }),
     clock,
     logger,
   })
@@ -162,7 +164,7 @@ export const createNouns = (
     gauges: metrics,
     clock,
     logger,
-    ...(gatherClaimsMs === undefined ? {} : { gatherClaimsMs }),
+    ...(patienceMs === undefined ? {} : { gatherMs: patienceMs }),
   })
   const captures = createCaptures({
     store: stores.heldPayments,

@@ -33,8 +33,8 @@ export interface Environment {
   /** Default: connects to public addresses, and to those of `WEBHOOK_ALLOW`. */
   readonly webhookTransport?: WebhookTransport
   readonly startSettleWait?: StartSettleWait
-  /** How long a claim of channels waits for those of its round, in milliseconds. */
-  readonly gatherClaimsMs?: number
+  /** Milliseconds, in place of short limits that pass where a busy machine stands still. */
+  readonly patienceMs?: number
   /** Null or absent: this is the only process of the service. */
   readonly link?: WorkerLink | null
 }
@@ -43,7 +43,7 @@ export type Resources = Awaited<ReturnType<typeof openResources>>
 
 /** Opens what the nouns work on: secrets, stores, chains, metrics and what reaches other machines. */
 export const openResources = async (config: Config, environment: Environment) => {
-  const { clock, logger, measuresProcess = true, webhookTransport, link = null } = environment
+  const { clock, logger, measuresProcess = true, webhookTransport, link = null, patienceMs } = environment
   const sealers = await openSealers(
     {
       ...config.accounts,
@@ -52,7 +52,7 @@ export const openResources = async (config: Config, environment: Environment) =>
     },
     logger,
   )
-  const tracer = await openTracer(config, logger)
+  const tracer = await openTracer(config, logger, patienceMs)
   const traces = tracer === null ? null : createPaymentTraces(tracer)
   const database = createDatabaseMetrics()
   const opened = await openStores(
@@ -128,7 +128,8 @@ export const openResources = async (config: Config, environment: Environment) =>
     },
   )
   const transport = webhookTransport ?? createGuardedFetch({ allow: config.webhooks.allow })
-  const validators = { explained: createSchemaValidator(), settled: createSchemaValidator() }
+  const patient = patienceMs === undefined ? {} : { deadlineMs: patienceMs }
+  const validators = { explained: createSchemaValidator(patient), settled: createSchemaValidator(patient) }
   return {
     sealers,
     tracer,
@@ -160,10 +161,14 @@ export const openResources = async (config: Config, environment: Environment) =>
 }
 
 /** Its code is loaded only where a collector is configured. */
-const openTracer = async ({ tracing }: Config, logger: Logger): Promise<Tracer | null> => {
+const openTracer = async (
+  { tracing }: Config,
+  logger: Logger,
+  patienceMs?: number,
+): Promise<Tracer | null> => {
   if (tracing === null) return null
   const { createTracer } = await import('../platform/tracer/createTracer.js')
-  return createTracer(tracing, logger)
+  return createTracer(tracing, logger, patienceMs === undefined ? {} : { closeMs: patienceMs })
 }
 
 const describeLimitations = ({ network, limitations = [] }: NetworkHealth) =>

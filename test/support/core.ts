@@ -104,6 +104,6 @@ export const openCore = (options: CoreOptions): Promise<Core> =>
     logger: options.logger ?? silentLogger,
     measuresProcess: options.measuresProcess ?? false,
     startSettleWait: options.startSettleWait ?? startPatientWait,
-    gatherClaimsMs: waitLimitMs,
+    patienceMs: waitLimitMs,
     ...(options.webhookTransport === undefined ? {} : { webhookTransport: options.webhookTransport }),
   })

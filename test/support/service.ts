@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { type CoreOptions, environmentFor, startPatientWait } from './core.js'
+import { waitLimitMs } from './pollUntil.js'
 
 export interface TestService {
   readonly url: string
@@ -19,7 +20,12 @@ export const startService = async (
 ): Promise<TestService> => {
   const config = readConfig(environmentFor(options))
   const logger = silentLogger
-  const core = await composeCore(config, { clock, logger, startSettleWait: startPatientWait })
+  const core = await composeCore(config, {
+    clock,
+    logger,
+    startSettleWait: startPatientWait,
+    patienceMs: waitLimitMs,
+  })
   const stopJobs = core.startJobs()
   const app = await composeApp(config, core, logger)
   const url = await app.listen({ host: '127.0.0.1', port })

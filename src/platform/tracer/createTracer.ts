@@ -6,8 +6,12 @@ import { createSpanExporter } from './spanExporter.js'
 import { readTraceparent } from './traceContext.js'
 
 /** Loaded only where a collector is configured. */
-export const createTracer = (settings: TracingSettings, logger: Logger): Tracer => {
-  const exporter = createSpanExporter(settings, logger)
+export const createTracer = (
+  settings: TracingSettings,
+  logger: Logger,
+  limits: { readonly closeMs?: number } = {},
+): Tracer => {
+  const exporter = createSpanExporter(settings, logger, limits)
   const isRecorded = createSampler(settings)
   return {
     startRoot: ({ traceparent, link = null, ...start }) => {

@@ -43,8 +43,8 @@ interface ClaimDependencies {
   readonly settleAuthorization: SettleAuthorization
   readonly clock: Clock
   readonly logger: Logger
-  /** A claim that is ready waits so long at most for those that were begun with it, to share a transaction. */
-  readonly gatherClaimsMs?: number
+  /** A claim that is ready waits so long at most for those that were begun with it, to share a transaction. Default: 2 s. */
+  readonly gatherMs?: number
 }
 
 /**
@@ -58,7 +58,7 @@ const withdrawnLookMs = 20_000
 const maxClaimables = 1_000
 // Claims of a network that are made at once share transactions.
 const claimsAtOnce = 32
-const gatherMs = 2_000
+const defaultGatherMs = 2_000
 /** Of withdrawals, and of the others. Then no claim is begun: the next round looks for withdrawals first. */
 const patienceMs = 60_000
 // Half of the shortest delay of a withdrawal is 450 s.
@@ -76,7 +76,7 @@ export const createClaimChannels = ({
   settleAuthorization,
   clock,
   logger,
-  gatherClaimsMs = gatherMs,
+  gatherMs = defaultGatherMs,
 }: ClaimDependencies): ((network: CaredNetwork, stopped: AbortSignal) => Promise<void>) => {
   const cursors = new Map<string, string>()
   const watch = createWatchWithdrawals({ ledger, clock, logger })
@@ -245,7 +245,7 @@ export const createClaimChannels = ({
   ): Promise<void> => {
     const endsAtMs = now() + patienceMs
     const gains = sumGains(claimables)
-    const gathering = createGathering(gatherClaimsMs)
+    const gathering = createGathering(gatherMs)
     const pool = createWorkerPool<readonly Claimable[]>({
       concurrency: claimsAtOnce,
       keyOf: (rows) => `${cared.network} ${rows[0]?.channel.accountId}`,

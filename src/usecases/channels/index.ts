@@ -22,8 +22,8 @@ interface ChannelsDependencies {
   readonly gauges: { setUnclaimedChannels(totals: readonly UnclaimedTotal[]): void }
   readonly clock: Clock
   readonly logger: Logger
-  /** How long a claim waits for those of its round; default: 2,000. */
-  readonly gatherClaimsMs?: number
+  /** It is that of `createClaimChannels`. */
+  readonly gatherMs?: number
 }
 
 interface Channels {

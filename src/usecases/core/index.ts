@@ -85,6 +85,7 @@ interface CoreDependencies {
   readonly clock: Clock
   readonly logger: Logger
   readonly startSettleWait?: StartSettleWait
+  readonly stateDeadlineMs?: number
 }
 
 export interface Core {

@@ -101,7 +101,7 @@ it('claims of a round are sent when the last one of them is ready, or has failed
     settleAuthorization,
     clock: systemClock,
     logger: silentLogger,
-    gatherClaimsMs: waitLimitMs,
+    gatherMs: waitLimitMs,
   })({ network, care }, new AbortController().signal)
   for (const account of accounts) {
     await drainEventLoop()

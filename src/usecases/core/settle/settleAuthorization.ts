@@ -65,6 +65,8 @@ export interface SettleAuthorizationDependencies {
   readonly waitMs: number
   /** Default: the wait includes what precedes the recording. */
   readonly startWait?: StartSettleWait
+  /** How long a success waits for what it left on chain; default: 2 s. */
+  readonly stateDeadlineMs?: number
 }
 
 // A row can fail between two reads, or be abandoned after a crash, and a hold can prevent a claim; then the attempt starts
@@ -94,12 +96,13 @@ export const createSettleAuthorization = ({
   logger,
   waitMs,
   startWait = startSettleWait,
+  stateDeadlineMs,
 }: SettleAuthorizationDependencies): SettleAuthorization => {
   const verifyToSettle = createVerifyToSettle({ isHeld, pauses })
   const answerFromSettlement = createAnswerFromSettlement(journal, clock)
   const execute = createExecuteSettlement({ journal, answerFromSettlement, limits, clock, logger })
   const join = createJoinSettlement({ journal, answerFromSettlement, clock, logger })
-  const addState = createAddState(logger)
+  const addState = createAddState(logger, stateDeadlineMs)
 
   const settle = async (context: SettlementContext): Promise<SettleResult> => {
     const { payment, scheme, isContinued, wait, holdUntil } = context

@@ -1,4 +1,4 @@
-import { withSignal } from '../../../concurrency/deadline.js'
+import { withTimeout } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Promisee } from '../../../ports/holds.js'
 import type { Logger } from '../../../ports/logger.js'
@@ -178,8 +178,7 @@ export const describeOutcome = (outcome: Outcome) => {
 const shortDeadlineMs = 2_000
 
 /** Caps how long a decided response waits for bookkeeping. The work continues after the deadline. */
-export const withShortDeadline = <T>(work: Promise<T>): Promise<T> =>
-  withSignal(work, AbortSignal.timeout(shortDeadlineMs))
+export const withShortDeadline = <T>(work: Promise<T>): Promise<T> => withTimeout(work, shortDeadlineMs)
 
 /** Maps failures before a recording to SETTLEMENT_FAILED; application errors pass unchanged. */
 export const asSettleFailure = (error: unknown): AppError => {
@@ -190,7 +189,7 @@ export const asSettleFailure = (error: unknown): AppError => {
 
 /** Adds what a success left on chain. Without it the success stands. */
 export const createAddState =
-  (logger: Pick<Logger, 'error'>) =>
+  (logger: Pick<Logger, 'error'>, deadlineMs = shortDeadlineMs) =>
   async (
     scheme: Scheme,
     { payment, caller: account, requestId }: Pick<SettleAttempt, 'payment' | 'caller' | 'requestId'>,
@@ -200,7 +199,7 @@ export const createAddState =
     try {
       return {
         ...result,
-        ...(await withShortDeadline(scheme.settledState.describe(payment, result.transaction))),
+        ...(await withTimeout(scheme.settledState.describe(payment, result.transaction), deadlineMs)),
       }
     } catch (error) {
       const { settlementId } = result
