@@ -8,6 +8,7 @@ import { wirePaymentRequest } from '../../src/protocol/wire.js'
 import type { DirectChain } from '../../src/schemes/exactDirect/directChain.js'
 import type { Outcome, Scheme, Verification } from '../../src/schemes/scheme.js'
 import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
+import { createManualClock } from './manualClock.js'
 import { createMemoryLanes } from './memoryLanes.js'
 import { waitLimitMs } from './pollUntil.js'
 
@@ -33,12 +34,19 @@ export interface DirectSchemeOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly requiresCrossCheck?: boolean
+  /** Whether networks are checked again while they are open, which sends requests between any two steps of a test. */
+  readonly hasRounds?: boolean
 }
 
 export const openDirectScheme = async <Settings>(
   family: DirectFamilyModule<Settings>,
   environment: Readonly<Record<string, string>>,
-  { clock = systemClock, logger = silentLogger, requiresCrossCheck }: DirectSchemeOptions = {},
+  {
+    clock = systemClock,
+    logger = silentLogger,
+    requiresCrossCheck,
+    hasRounds = false,
+  }: DirectSchemeOptions = {},
 ): Promise<DirectScheme> => {
   const reading = family.readSettings(environment)
   if ('problems' in reading) throw new Error(reading.problems.join('; '))
@@ -47,10 +55,7 @@ export const openDirectScheme = async <Settings>(
   const { opened, lanes, close } = await openWithMemoryStores(
     (context) =>
       family.open(settings, requiresCrossCheck === undefined ? context : { ...context, requiresCrossCheck }),
-    {
-      clock,
-      logger,
-    },
+    { clock, logger, hasRounds },
   )
   const [scheme] = opened.schemes
   const [chain] = opened.directChains
@@ -74,11 +79,22 @@ export const openDirectScheme = async <Settings>(
 /** Without journal and database. */
 export const openWithMemoryStores = async (
   open: (context: ChainContext) => Promise<OpenChain>,
-  { clock, logger }: Required<Pick<DirectSchemeOptions, 'clock' | 'logger'>>,
+  {
+    clock,
+    logger,
+    hasRounds = false,
+  }: Required<Pick<DirectSchemeOptions, 'clock' | 'logger'>> & Pick<DirectSchemeOptions, 'hasRounds'>,
 ) => {
   const lanes = createMemoryLanes()
   const limiter = createMemoryRateLimiter({ clock })
-  const opened = await open({ clock, logger, lanes, limiter, minPaymentGasShare: 0 })
+  const opened = await open({
+    // This other clock never reaches the next round.
+    clock: hasRounds ? clock : { ...clock, sleep: createManualClock().sleep },
+    logger,
+    lanes,
+    limiter,
+    minPaymentGasShare: 0,
+  })
   const close = async () => {
     await opened.close()
     await limiter.close()

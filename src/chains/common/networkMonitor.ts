@@ -1,6 +1,4 @@
-import { sleep } from '../../concurrency/deadline.js'
-import type { Logger } from '../../ports/logger.js'
-import type { ChainContext, EndpointStatus, NetworkActivity, NetworkHealth, SignerHealth } from '../chain.js'
+import type { ChainContext, EndpointStatus, NetworkHealth, SignerHealth } from '../chain.js'
 import type { EndpointReport } from '../nodes/endpointPool.js'
 
 interface NetworkMonitor {
@@ -9,6 +7,8 @@ interface NetworkMonitor {
   check(): Promise<void>
   close(): Promise<void>
 }
+
+type MonitorContext = Pick<ChainContext, 'clock' | 'logger' | 'activity'>
 
 export interface MonitoredNetwork {
   readonly network: string
@@ -38,8 +38,7 @@ const choosePauseMs = (usedAt: number, instances: number): number =>
  */
 export const createNetworkMonitor = (
   monitored: MonitoredNetwork,
-  logger: Logger,
-  activity?: NetworkActivity,
+  { clock, logger, activity }: MonitorContext,
 ): NetworkMonitor => {
   const { network } = monitored
   let problem: string | null = 'not checked yet'
@@ -70,7 +69,7 @@ export const createNetworkMonitor = (
 
   const stopped = new AbortController()
   const rounds = (async () => {
-    while (await sleep(roundMs, stopped.signal)) {
+    while (await clock.sleep(roundMs, stopped.signal)) {
       if (isDue()) await check()
     }
   })()
@@ -163,7 +162,7 @@ interface MonitoringTerms<Asset> extends NetworkChecks {
 /** Checks a network for the first time, and then in the rounds of `createNetworkMonitor`. Throws `WrongChainError`. */
 export const startMonitor = async <Asset>(
   { network, nodes, tokens, describeWrongChain, findOwnProblem, ...signers }: MonitoringTerms<Asset>,
-  { logger, activity }: Pick<ChainContext, 'logger' | 'activity'>,
+  context: MonitorContext,
 ): Promise<NetworkMonitor> => {
   const findWrongChain = (): WrongChainError | null => {
     const wrong = nodes.listHealth().find(({ wrongChain }) => wrongChain !== null)?.wrongChain ?? null
@@ -183,7 +182,7 @@ export const startMonitor = async <Asset>(
     getBalanceLevel: signers.getBalanceLevel,
     listEndpoints: () => nodes.listHealth().map(({ headTimestamp: _, ...status }) => status),
   }
-  const monitor = createNetworkMonitor(requireToken(monitored, tokens), logger, activity)
+  const monitor = createNetworkMonitor(requireToken(monitored, tokens), context)
   await monitor.check()
   return monitor
 }

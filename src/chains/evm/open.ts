@@ -131,8 +131,7 @@ const openNetwork = async ({
   readonly schemes: readonly CreateScheme[]
   readonly context: ChainContext
 }) => {
-  const { clock, lanes, limiter, logger, minPaymentGasShare, countPromised, countInstances, activity } =
-    context
+  const { clock, lanes, limiter, logger, minPaymentGasShare, countPromised, countInstances } = context
   const { requiresCrossCheck: isRequired = true } = context
   const endpoints = network.rpcUrls.map((url) => createJsonRpcEndpoint(url, family.rpcTimeoutMs))
   const rpc = createRpc(network.network, endpoints, logger)
@@ -196,7 +195,7 @@ const openNetwork = async ({
     variable: `EVM_TOKENS_${network.chainId}`,
     hasToken: async (address) => 'token' in (await tokens.find(address)),
   })
-  const monitor = createNetworkMonitor(required, logger, activity)
+  const monitor = createNetworkMonitor(required, context)
   await monitor.check()
   const lagMs = chainClock.getLagMs() ?? 0
   if (lagMs > notableLagMs) {

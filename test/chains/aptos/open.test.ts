@@ -26,7 +26,7 @@ const openProxy = async (): Promise<RpcProxy> => {
 }
 
 const open = async (environment: Readonly<Record<string, string>>): Promise<DirectScheme> => {
-  const opened = await openAptos(environment)
+  const opened = await openAptos(environment, { hasRounds: true })
   closers.push(() => opened.close())
   return opened
 }

@@ -4,6 +4,7 @@ import {
   type MonitoredNetwork,
   requireToken,
 } from '../../../src/chains/common/networkMonitor.js'
+import { systemClock } from '../../../src/platform/clock.js'
 import { createMemoryLogger } from '../../support/memoryLogger.js'
 
 const createNetwork = (problem: string | null = null): MonitoredNetwork => ({
@@ -110,10 +111,13 @@ describe('the checks of a network', () => {
           return findProblem(now())
         },
       },
-      createMemoryLogger(),
       {
-        findUsedAt: () => startedAt + 1_000 * Math.max(0, ...uses.filter((at) => at <= now())),
-        countInstances: () => instances,
+        clock: systemClock,
+        logger: createMemoryLogger(),
+        activity: {
+          findUsedAt: () => startedAt + 1_000 * Math.max(0, ...uses.filter((at) => at <= now())),
+          countInstances: () => instances,
+        },
       },
     )
     await monitor.check()

@@ -25,7 +25,7 @@ const open = async (
   url: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<DirectScheme> => {
-  opened = await openDirectScheme(cosmos, { ...cosmosEnvironment(url), ...environment })
+  opened = await openDirectScheme(cosmos, { ...cosmosEnvironment(url), ...environment }, { hasRounds: true })
   return opened
 }
 

@@ -25,7 +25,7 @@ const open = async (
   url: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<DirectScheme> => {
-  opened = await openDirectScheme(near, { ...nearEnvironment(url), ...environment })
+  opened = await openDirectScheme(near, { ...nearEnvironment(url), ...environment }, { hasRounds: true })
   return opened
 }
 

@@ -14,6 +14,7 @@ import {
 import { usdc, usdt } from '../../support/polkadot/westend.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { type RpcProxy, startRpcProxy } from '../../support/rpcProxy.js'
+import { shiftedClock } from '../../support/shiftedClock.js'
 import { openScheme, westendEnvironment } from './openScheme.js'
 
 /** Pitfalls of Asset Hub, on its real runtime. */
@@ -247,11 +248,10 @@ describe('finality', () => {
   it('is too old by the time of its block', async () => {
     const hash = await payAs(payer, transfer())
     hub.warp(200_000)
-    const clock = { now: () => new Date(Date.now() + 200_000) }
+    const clock = shiftedClock()
+    clock.shift(200_000)
     await hub.mine()
-    const later = await openScheme(westendEnvironment(proxy.url), {
-      clock: { ...clock, sleep: async () => true },
-    })
+    const later = await openScheme(westendEnvironment(proxy.url), { clock })
     const options = { maxTimeoutSeconds: 120 }
     const verdict = await later.scheme.verify(readDirectBody(proofOf(hash, options)), {
       isAwaited: () => true,
@@ -395,7 +395,7 @@ describe('a block that the payload names', () => {
     'state_getStorage',
     'state_getStorage',
   ]
-  // Its own proxy: the scheme of the other tests checks its node now and then.
+  // Its own scheme, which has read no block yet.
   let counted: RpcProxy
   let fresh: Opened
   const listCalls = () => counted.calls.map(({ method }) => method).toSorted()

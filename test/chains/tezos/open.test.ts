@@ -30,7 +30,7 @@ const startChain = async (options: TezosChainOptions) => {
 }
 
 const open = async (sources: Readonly<Record<string, string>>): Promise<DirectScheme> => {
-  const opened = await openTezos(sources)
+  const opened = await openTezos(sources, { hasRounds: true })
   closers.push(() => opened.close())
   return opened
 }

@@ -1,15 +1,13 @@
 import { open } from '../../../src/chains/tezos/open.js'
 import { readTezosSettings } from '../../../src/chains/tezos/settings.js'
-import { systemClock } from '../../../src/platform/clock.js'
-import type { Clock } from '../../../src/ports/clock.js'
-import { openDirectScheme } from '../../support/directScheme.js'
+import { type DirectSchemeOptions, openDirectScheme } from '../../support/directScheme.js'
 import { patientTimeoutMs } from '../../support/rpcProxy.js'
 import { usdt } from '../../support/tezos/payment.js'
 
 export const octezAt = (url: string) => ({ TEZOS_RPC_URL_ghostnet: url })
 export const tzktAt = (url: string) => ({ TEZOS_TZKT_URL_ghostnet: url })
 
-export const openTezos = (sources: Readonly<Record<string, string>>, clock: Clock = systemClock) =>
+export const openTezos = (sources: Readonly<Record<string, string>>, options: DirectSchemeOptions = {}) =>
   openDirectScheme(
     { readSettings: readTezosSettings, open },
     {
@@ -19,5 +17,5 @@ export const openTezos = (sources: Readonly<Record<string, string>>, clock: Cloc
       TEZOS_VERIFY_WAIT_MS: '100',
       ...sources,
     },
-    { clock },
+    options,
   )

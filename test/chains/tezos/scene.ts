@@ -12,8 +12,8 @@ export const openScene = async () => {
   chain.createToken(usdt)
   const clock = shiftedClock()
   const [octez, tzkt] = await Promise.all([
-    openTezos(octezAt(chain.url), clock),
-    openTezos(tzktAt(chain.tzktUrl), clock),
+    openTezos(octezAt(chain.url), { clock }),
+    openTezos(tzktAt(chain.tzktUrl), { clock }),
   ])
   const [payer, merchant, other] = await Promise.all([
     createTezosAccount(chain),
