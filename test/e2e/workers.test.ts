@@ -121,7 +121,8 @@ describe('two workers on the embedded database', () => {
     for (let asked = 0; asked < workers; asked += 1) {
       await pollUntil(async () => (await counted()) === '6', 'the six requests to be counted', counted)
     }
-    expect((await get('/metrics')).text).toContain('quittance_ready 1\n')
+    const areReady = async () => (await get('/metrics')).text.includes('quittance_ready 1\n')
+    await pollUntil(areReady, 'both to be ready')
   })
 
   it('count one limit together', async () => {

@@ -11,6 +11,7 @@ import { createMemoryLogger } from '../../support/memoryLogger.js'
 import { pollUntil } from '../../support/pollUntil.js'
 import { rejectionOf } from '../../support/rejectionOf.js'
 import { shiftedClock } from '../../support/shiftedClock.js'
+import { untilReady } from '../../support/untilReady.js'
 import { useScene } from '../../support/useScene.js'
 import { eventually, openScene, quickFinality, refuseSends, type Service } from './scene.js'
 
@@ -74,7 +75,7 @@ describe.concurrent('a network', () => {
         return Object.keys(listing.kinds).length === 0 ? null : listing
       })
       expect(first).toEqual(completeListing(service))
-      expect(await checkReadiness()).toMatchObject({ status: 'ready' })
+      await untilReady(checkReadiness)
     },
   )
 
@@ -101,7 +102,7 @@ describe.concurrent('a network', () => {
       const service = await scene.open({ prepare, environment: { EVM_RPC_URL_10: proxy.url } })
       expect(readListing(service)).toEqual(completeListing(service))
       expect(readListing(service, 'eip155:10').kinds).toEqual({})
-      expect(await service.core.useCases.core.checkReadiness()).toMatchObject({ status: 'ready' })
+      await untilReady(service.core.useCases.core.checkReadiness)
     },
   )
 
@@ -200,16 +201,14 @@ describe.concurrent('a network', () => {
     const service = await scene.open({ logger, environment: { EVM_LOW_SETTLEMENTS_LEFT: '1000000000' } })
     const { network } = scene.chain
     const address = service.signers[0]?.address ?? '0x'
-    const readChecks = async () => {
-      const { status, checks } = await service.core.useCases.core.checkReadiness()
-      return { status, word: checks.gas, own: checks[`gas:${network}`] }
-    }
-    expect(await readChecks()).toEqual({ status: 'ready', word: 'low', own: 'low' })
+    const untilGasIs = (word: string) =>
+      untilReady(service.core.useCases.core.checkReadiness, { gas: word, [`gas:${network}`]: word })
+    await untilGasIs('low')
     expect(service.core.listNetworks()).toMatchObject([{ isServing: true, signers: [{ signer: address }] }])
     expect(service.core.listNetworks()[0]?.signers[0]?.settlementsLeft).toBeGreaterThan(0)
     await scene.chain.fundGas(address, 1n)
     await untilOffered(service, false)
-    expect(await readChecks()).toEqual({ status: 'ready', word: 'empty', own: 'empty' })
+    await untilGasIs('empty')
     expect(logger.messages().filter((message) => message === 'signer.gas_low')).toHaveLength(1)
   })
 
