@@ -9,7 +9,7 @@ import type { Payment } from '../../protocol/payment.js'
 import { describeReason, findOperationalCode, type Reason } from '../../protocol/reasons.js'
 import type { ChannelStreams, OpenedChannel } from '../../schemes/channelStreams.js'
 import type { Authorized, Refusal } from '../../schemes/scheme.js'
-import type { HoldAuthorization } from '../core/verify/holdFunds.js'
+import type { HoldAuthorization, HoldRefusal } from '../core/verify/holdFunds.js'
 
 /** Gives the payer's funds back. Never throws: a hold that stays ends by itself. */
 export type ReleaseHold = (stream: Pick<Stream, 'id' | 'caller' | 'authorizationId'>) => Promise<void>
@@ -55,7 +55,20 @@ export interface HoldDependencies {
   readonly deadlineMs: number
 }
 
-/** Throws PAYMENT_REFUSED; what a new stream held is given back then. */
+/**
+ * The account holds the authorization for a stream that may not be stored yet: it is being opened, or its process died. The
+ * refusal is not final.
+ */
+export class HeldForStreamError extends AppError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', 'A stream of this authorization is being opened; retry', {
+      operationalCode: 'SVC-3002',
+      retryAfterSeconds: 2,
+    })
+  }
+}
+
+/** Throws PAYMENT_REFUSED and `HeldForStreamError`; what a new stream held is given back then. */
 export type Hold = (opening: StreamHold) => Promise<Authorized>
 
 export const createHold =
@@ -72,11 +85,17 @@ export const createHold =
       isAwaited: () => isAwaited() && !deadline.aborted,
       isNew,
     })
+    // A stream without a key is never returned to the same request: there is nothing to wait for.
+    const checkOwnStream = (verdict: Authorized | HoldRefusal) => {
+      const isOwn = !verdict.isValid && verdict.takenBy === 'stream' && caller !== 'anonymous'
+      if (isOwn) throw new HeldForStreamError()
+      return verdict
+    }
     // Also what is held after the deadline.
     const release = () =>
       authorizationId === null ? undefined : releaseHold({ id, caller, authorizationId })
     try {
-      return await getAccepted(withSignal(held, deadline))
+      return await getAccepted<Authorized>(withSignal(held.then(checkOwnStream), deadline))
     } catch (error) {
       if (isNew) void held.then(release, release)
       throw error

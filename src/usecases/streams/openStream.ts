@@ -16,7 +16,7 @@ import type { QuotaGate, SpendingLimits } from '../core/limits.js'
 import { findScheme } from '../core/verify/checkRequirements.js'
 import { noPauses, pausedError } from '../core/verify/pauses.js'
 import { decideHere } from './control.js'
-import { createHold, createOpenChannel, type HoldDependencies, refuse } from './hold.js'
+import { createHold, createOpenChannel, HeldForStreamError, type HoldDependencies, refuse } from './hold.js'
 import { findMeans, type Taken } from './means.js'
 import { findPlace, findTimes, getMarginMs, readEnd } from './streamTimes.js'
 import type { OpenStreamRequest, StreamUseCases } from './useCases.js'
@@ -71,11 +71,22 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     return describe(existing)
   }
 
-  /** The same request at the same time may hold the authorization, and not have stored its stream yet. */
-  const findWinner = async (authorizationId: string): Promise<Stream | null> => {
-    const found = await store.findOpen(authorizationId)
-    if (found !== null) return found
-    await clock.sleep(winnerPauseMs)
+  /**
+   * The same request at the same time may hold the authorization, and not have stored its stream yet. Only requests of the
+   * account that holds it wait; all other refusals are decided.
+   */
+  const findWinner = async (
+    authorizationId: string,
+    refusal: unknown,
+    isAwaited: () => boolean,
+  ): Promise<Stream | null> => {
+    const isBeingOpened = refusal instanceof HeldForStreamError
+    if (!isBeingOpened && !isTaken(refusal)) return null
+    for (const pauseMs of isBeingOpened ? winnerPausesMs : []) {
+      const found = await store.findOpen(authorizationId)
+      if (found !== null || !isAwaited()) return found
+      await clock.sleep(pauseMs)
+    }
     return await store.findOpen(authorizationId)
   }
 
@@ -137,7 +148,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       const opening = { id, authorizationId, payment, caller, quota, requester, isAwaited, baseline, owed }
       taken = await means.open({ ...opening, findEnd, isNew: true }, { hold, openChannel })
     } catch (error) {
-      const winner = isTaken(error) && authorizationId !== null ? await findWinner(authorizationId) : null
+      const winner = authorizationId === null ? null : await findWinner(authorizationId, error, isAwaited)
       if (winner === null) throw error
       return { answer: await answerOpened(winner, payment, request, fingerprint), isNew: false }
     }
@@ -246,7 +257,8 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
   }
 }
 
-const winnerPauseMs = 200
+// About six seconds: the winner has verified, and only writes, but its process or the database may stand still.
+const winnerPausesMs = [100, 200, 400, 800, 1_600, 3_200]
 
 const isTaken = (error: unknown): boolean =>
   error instanceof AppError && error.reason === 'duplicate_settlement'

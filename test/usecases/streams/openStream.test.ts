@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openStreamBody } from '../../../src/protocol/streams.js'
 import { createSchemeRegistry } from '../../../src/schemes/registry.js'
 import { createOpenStream } from '../../../src/usecases/streams/openStream.js'
-import { createManualClock } from '../../support/manualClock.js'
+import { createManualClock, drainEventLoop } from '../../support/manualClock.js'
 import { createMemoryJournal } from '../../support/memoryJournal.js'
 import { createMemoryStreams } from '../../support/memoryStreams.js'
 import { waitLimitMs } from '../../support/pollUntil.js'
@@ -145,5 +145,82 @@ describe('a stream whose authorization ends soon', () => {
       reason: 'authorization_expired',
       message: 'The authorization ends within 180 s, which are needed to settle it',
     })
+  })
+})
+
+describe('the same open request, sent twice at a time', () => {
+  /** The first to ask has the hold, whose stream is stored once `store` is called. */
+  const setupRace = () => {
+    const clock = createManualClock(start)
+    const store = createMemoryStreams({})
+    let finish = (): void => undefined
+    const spent = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    let holder: string | null = null
+    const openStream = createOpenStream({
+      store,
+      journal: createMemoryJournal(),
+      registry: createSchemeRegistry([createToyScheme({ kind: { scheme: 'upto', network: 'toy:1' } })]),
+      holdAuthorization: async ({ payment, purpose }) => {
+        holder ??= purpose
+        if (holder !== purpose)
+          return { isValid: false, payer: 'alice', reason: 'duplicate_settlement', takenBy: 'stream' }
+        return { ...toyAuthorized(payment), expiresAt: minutes(60) }
+      },
+      releaseHold: async () => undefined,
+      quotaGate: async () => null,
+      spendingLimits: {
+        spend: async () => {
+          await spent
+          return () => undefined
+        },
+        countFailure: async () => undefined,
+      },
+      clock,
+      deadlineMs: waitLimitMs,
+    })
+    const open = (caller: string, isAwaited = () => true) =>
+      openStream({ body: openStreamBody.parse(bodyOf('n1')), caller, quota: null, isAwaited })
+    return { clock, open, store: () => finish() }
+  }
+
+  const passSeconds = async ({ advance }: ReturnType<typeof createManualClock>, seconds: number) => {
+    for (let tenths = 0; tenths < seconds * 10; tenths += 1) await advance(100)
+  }
+
+  it('opens one stream, also where the first takes seconds to store it', async () => {
+    const { clock, open, store } = setupRace()
+    const first = open('shop')
+    const second = open('shop')
+    await drainEventLoop()
+    await passSeconds(clock, 5)
+    store()
+    const opened = await first
+    await passSeconds(clock, 5)
+    expect(opened.isNew).toBe(true)
+    expect(await second).toMatchObject({ isNew: false, answer: { stream: { id: opened.answer.stream.id } } })
+  })
+
+  it('is to be sent again where no stream follows in time', async () => {
+    const { clock, open } = setupRace()
+    void open('shop')
+    const refused = expect(open('shop')).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryAfterSeconds: 2,
+    })
+    await drainEventLoop()
+    await passSeconds(clock, 7)
+    await refused
+  })
+
+  it.each([
+    ['without a key', 'anonymous', true, 'PAYMENT_REFUSED'],
+    ['whose client has gone', 'shop', false, 'SERVICE_UNAVAILABLE'],
+  ])('is refused at once to a caller %s', async (_who, caller, isAwaited, code) => {
+    const { clock, open } = setupRace()
+    void open('shop')
+    await expect(open(caller, () => isAwaited)).rejects.toMatchObject({ code })
+    expect(clock.countSleepers()).toBe(0)
   })
 })

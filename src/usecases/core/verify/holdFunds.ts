@@ -15,7 +15,16 @@ import { checkNewRequirements, checkRequirements, findScheme } from './checkRequ
  * if the payer's other authorizations hold too much of the balance or the allowance, and as `duplicate_settlement` if the
  * authorization is held for another.
  */
-export type HoldFunds = (payment: Payment, verdict: Verification, terms: HoldTerms) => Promise<Held | Refusal>
+export type HoldFunds = (
+  payment: Payment,
+  verdict: Verification,
+  terms: HoldTerms,
+) => Promise<Held | HoldRefusal>
+
+export type HoldRefusal = Refusal & {
+  /** Absent: the refusal has another cause than a hold of the authorization. */
+  readonly takenBy?: TakenBy
+}
 
 export type Held = Authorized & {
   /** Undoes a hold of `settle` that no claim followed. Absent where nothing was held, or for another purpose. */
@@ -146,15 +155,16 @@ const describeHold = (
   }
 }
 
-const refuseTaken = ({ payer }: Authorized, by: TakenBy): Refusal => ({
+const refuseTaken = ({ payer }: Authorized, by: TakenBy): HoldRefusal => ({
   isValid: false,
   payer,
   reason: 'duplicate_settlement',
   message: takenBy[by],
+  takenBy: by,
 })
 
 /** Throws RATE_LIMITED where the payer has too many holds. */
-const refuseHold = (verdict: HeldVerdict, obstacle: HoldObstacle): Refusal => {
+const refuseHold = (verdict: HeldVerdict, obstacle: HoldObstacle): HoldRefusal => {
   const { payer, amount, hold } = verdict
   switch (obstacle.state) {
     case 'exceeds': {
@@ -213,7 +223,7 @@ const describeExcess = (
  * Verifies a payment whose amount is a maximum and holds the maximum for one purpose. Throws INVALID_REQUEST for malformed
  * requirements, and if the chain is unavailable or the budget has no room for the settlement. Has no deadline of its own.
  */
-export type HoldAuthorization = (attempt: HoldAttempt) => Promise<Authorized | Refusal>
+export type HoldAuthorization = (attempt: HoldAttempt) => Promise<Authorized | HoldRefusal>
 
 interface HoldAttempt {
   readonly payment: Payment

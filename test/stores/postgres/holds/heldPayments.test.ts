@@ -324,6 +324,14 @@ describe('an authorization that a stream holds', () => {
     expect(await settleAs('stream:2', 'a', '7000')).toMatchObject(duplicate)
   })
 
+  it('is kept from another stream by that stream, which the refusal names until it is settled', async () => {
+    const { hold, settleAs } = await openInstance(database.pool)
+    await hold('a')
+    expect(await hold('a', 'stream:2')).toMatchObject({ reason: 'duplicate_settlement', takenBy: 'stream' })
+    await settleAs('stream:1', 'a', '7000')
+    expect(await hold('a', 'stream:2')).not.toHaveProperty('takenBy')
+  })
+
   it.each(['confirmed', 'pending'] as const)('was not settled before: %s', async (state) => {
     const { hold, settle } = await openInstance(database.pool, state)
     await settle('a', '1')
