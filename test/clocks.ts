@@ -121,6 +121,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 20',
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 40',
     'test/chains/evm/transactions/batching/callQueue.test.ts maxWaitMs: 50',
+    'test/concurrency/gathering.test.ts maxWaitMs: 1000',
     'test/concurrency/microBatcher.test.ts maxWaitMs: 20',
     'test/http/sockets.test.ts performance.now',
     'test/stores/postgres/database/pool.test.ts connectionTimeoutMs: 50',

@@ -57,6 +57,16 @@ const ledgerOf = (channels: readonly LedgerChannel[]) => ({
   countRefusal: async () => undefined,
 })
 
+const openRounds = (channels: readonly LedgerChannel[], settleAuthorization: SettleAuthorization) =>
+  createClaimChannels({
+    ledger: ledgerOf(channels),
+    journal: { find: async () => null },
+    settleAuthorization,
+    clock: systemClock,
+    logger: silentLogger,
+    gatherMs: waitLimitMs,
+  })
+
 it('an account whose claims are slow keeps no other account from a claim against a withdrawal', async () => {
   const channels = [
     ...Array.from({ length: 100 }, (_, index) => withdrawn(index, 'slow')),
@@ -70,13 +80,7 @@ it('an account whose claims are slow keeps no other account from a claim against
     if (caller === 'slow') await isStopped
     return pending
   }
-  const round = createClaimChannels({
-    ledger: ledgerOf(channels),
-    journal: { find: async () => null },
-    settleAuthorization,
-    clock: systemClock,
-    logger: silentLogger,
-  })({ network, care }, stop.signal)
+  const round = openRounds(channels, settleAuthorization)({ network, care }, stop.signal)
   await pollUntil(() => (begun.includes('other') ? true : null), 'the claim of the other account')
   stop.abort()
   await round
@@ -95,14 +99,7 @@ it('claims of a round are sent when the last one of them is ready, or has failed
     sent.push(caller)
     return pending
   }
-  const round = createClaimChannels({
-    ledger: ledgerOf(channels),
-    journal: { find: async () => null },
-    settleAuthorization,
-    clock: systemClock,
-    logger: silentLogger,
-    gatherMs: waitLimitMs,
-  })({ network, care }, new AbortController().signal)
+  const round = openRounds(channels, settleAuthorization)({ network, care }, new AbortController().signal)
   for (const account of accounts) {
     await drainEventLoop()
     expect(sent).toEqual([])
