@@ -85,6 +85,9 @@ interface Take {
   resolve(result: RateLimitResult): void
 }
 
+/** It never resolves if the supervisor never answers. */
+type Late = Promise<RateLimitResult | undefined>
+
 interface LinkedLimiterOptions {
   readonly calls: Calls<readonly RateLimitResult[]>
   readonly send: (message: ToSupervisor) => void
@@ -102,24 +105,22 @@ export const createLinkedLimiter = ({
     limiter: createMemoryRateLimiter({ clock }),
     countInstances: () => workerCount,
   })
-  const takenHere = new WeakSet<RateLimitResult>()
+  /** By the result: what the supervisor answers late, if it was asked. */
+  const takenHere = new WeakMap<RateLimitResult, Late | null>()
   let isDegraded = false
   let askedAtMs = Number.NEGATIVE_INFINITY
 
-  const takeHere = async ({ windows, resolve }: Take): Promise<void> => {
-    const result = await own.take(windows)
-    takenHere.add(result)
-    resolve(result)
-  }
-  /** They were decided here meanwhile, and would count twice. */
-  const refundLate = (
-    takes: readonly (readonly LimitWindow[])[],
-    results: readonly RateLimitResult[],
-  ): void => {
-    for (const [at, windows] of takes.entries()) {
-      const taken = results[at]
+  const refundLate = (windows: readonly LimitWindow[], late: Late | null): void => {
+    void late?.then((taken) => {
       if (taken?.isAllowed === true) send({ kind: 'refund', windows, taken })
-    }
+    })
+  }
+  /** What is allowed here and, late, by the supervisor stays counted there, so that the other workers see it. */
+  const takeHere = async ({ windows, resolve }: Take, late: Late | null): Promise<void> => {
+    const result = await own.take(windows)
+    takenHere.set(result, late)
+    if (!result.isAllowed) refundLate(windows, late)
+    resolve(result)
   }
   const batcher = createMicroBatcher<Take>({
     maxItems: () => maxTakes,
@@ -127,21 +128,27 @@ export const createLinkedLimiter = ({
       const nowMs = performance.now()
       // One batch each second asks a supervisor that did not answer, so that no other waits for it.
       if (isDegraded && nowMs - askedAtMs < takeDeadlineMs) {
-        for (const take of takes) await takeHere(take)
+        for (const take of takes) await takeHere(take, null)
         return
       }
       askedAtMs = nowMs
+      let onLate: (results: readonly RateLimitResult[]) => void = () => undefined
+      const late = new Promise<readonly RateLimitResult[]>((resolve) => {
+        onLate = resolve
+      })
       try {
         const windows = takes.map((take) => take.windows)
-        const results = await calls.call(
-          (id) => send({ kind: 'take', id, takes: windows }),
-          (late) => refundLate(windows, late),
-        )
+        const results = await calls.call((id) => send({ kind: 'take', id, takes: windows }), onLate)
         isDegraded = false
         for (const [at, result] of results.entries()) takes[at]?.resolve(result)
       } catch {
         isDegraded = true
-        for (const take of takes) await takeHere(take)
+        for (const [at, take] of takes.entries()) {
+          await takeHere(
+            take,
+            late.then((results) => results[at]),
+          )
+        }
       }
     },
   })
@@ -151,8 +158,13 @@ export const createLinkedLimiter = ({
       return await new Promise((resolve) => batcher.add({ windows, resolve }))
     },
     refund: async (windows, taken) => {
-      if (takenHere.has(taken)) await own.refund(windows, taken)
-      else send({ kind: 'refund', windows, taken })
+      const late = takenHere.get(taken)
+      if (late === undefined) {
+        send({ kind: 'refund', windows, taken })
+        return
+      }
+      refundLate(windows, late)
+      await own.refund(windows, taken)
     },
     isDegraded: () => isDegraded,
     close: () => own.close(),

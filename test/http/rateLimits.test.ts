@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LimitWindow, RateLimiter } from '../../src/ports/rateLimiter.js'
+import type { LimitWindow, RateLimiter, RateLimitResult } from '../../src/ports/rateLimiter.js'
 import { defaultRequestLimits, listRequestLimits } from '../../src/protocol/requestLimits.js'
 import { tiers } from '../../src/protocol/tiers.js'
 import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
@@ -595,18 +595,24 @@ describe('while the shared store is down', () => {
     expect(response.json()).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 5 })
   })
 
-  it('/register is closed for the request that detects the failure', async () => {
+  it('/register is closed for the request that detects the failure, and gives back what it took', async () => {
     let isDegraded = false
+    const taken: RateLimitResult[] = []
+    const refunded: RateLimitResult[] = []
     const limiter: RateLimiter = {
       ...inProcess,
-      refund: async () => undefined,
+      refund: async (_windows, result) => void refunded.push(result),
       isDegraded: () => isDegraded,
-      take: (windows) => {
+      take: async (windows) => {
         isDegraded = true
-        return inProcess.take(windows)
+        const result = await inProcess.take(windows)
+        taken.push(result)
+        return result
       },
     }
     expect((await open({ limiter }).ask({ endpoint: 'POST /register' })).statusCode).toBe(503)
+    expect(refunded).toEqual(taken)
+    expect(refunded).toHaveLength(1)
   })
 
   it.each(['POST /verify', 'POST /settle', 'GET /supported'])('%s is served', async (endpoint) => {

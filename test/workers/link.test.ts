@@ -4,7 +4,7 @@ import { createMemoryRateLimiter } from '../../src/stores/cache/rateLimiter.js'
 import { createCalls } from '../../src/workers/calls.js'
 import { createLinkedLimiter } from '../../src/workers/link.js'
 import type { ToSupervisor } from '../../src/workers/messages.js'
-import { createManualClock } from '../support/manualClock.js'
+import { createManualClock, drainEventLoop } from '../support/manualClock.js'
 
 const clock = createManualClock()
 const windows = [{ key: 'caller', limit: 10, windowMs: 60_000 }]
@@ -34,16 +34,51 @@ const createLink = () => {
   return { limiter, answerAll, countLeft }
 }
 
-it('counts once what was decided here because the supervisor answered late', async () => {
+it('keeps what the supervisor allowed late, and what was allowed here, counted for all workers', async () => {
   const { limiter, answerAll, countLeft } = createLink()
 
   const taken = await limiter.take(windows)
   expect(limiter.isDegraded()).toBe(true)
   expect(taken).toMatchObject({ isAllowed: true, windows: [{ remaining: 4 }] })
   await answerAll()
+  await drainEventLoop()
+  await answerAll()
+
+  expect(await countLeft()).toBe(9)
+})
+
+it('gives back what the supervisor allowed late, and what was refused here', async () => {
+  const { limiter, answerAll, countLeft } = createLink()
+
+  // More than the share of one worker.
+  const taken = await limiter.take([{ key: 'caller', limit: 10, windowMs: 60_000, cost: 6 }])
+  expect(taken.isAllowed).toBe(false)
+  await answerAll()
+  await drainEventLoop()
+  await answerAll()
 
   expect(await countLeft()).toBe(10)
 })
+
+it.each(['before', 'after'])(
+  'gives back a refund %s the late answer, here and for all workers',
+  async (when) => {
+    const { limiter, answerAll, countLeft } = createLink()
+
+    const taken = await limiter.take(windows)
+    if (when === 'before') await limiter.refund(windows, taken)
+    await answerAll()
+    await drainEventLoop()
+    if (when === 'after') await limiter.refund(windows, taken)
+    await drainEventLoop()
+    await answerAll()
+
+    expect(await countLeft()).toBe(10)
+    expect(await limiter.take([{ key: 'caller', limit: 10, windowMs: 60_000, cost: 5 }])).toMatchObject({
+      isAllowed: true,
+    })
+  },
+)
 
 it('gives back nothing for a late refusal, and nothing of what was answered in time', async () => {
   const { limiter, answerAll, countLeft } = createLink()

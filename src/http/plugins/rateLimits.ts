@@ -80,9 +80,16 @@ const createHook = (
     if (windows.length === 0) return
     const take = async (taken: readonly LimitWindow[]): Promise<RateLimitResult> => {
       const result = await limiter.take(taken)
-      // The store may have failed during this request, which was then counted locally.
-      if (requiresSharedStore) requireSharedStore(limiter)
-      return result
+      if (!requiresSharedStore) return result
+      try {
+        // The store may have failed during this request, which was then counted locally.
+        requireSharedStore(limiter)
+        return result
+      } catch (error) {
+        // Nothing is done for it: what the store counted late must not refuse the next attempt.
+        if (result.isAllowed) await limiter.refund(taken, result)
+        throw error
+      }
     }
     const newcomer = findNewcomer(account === null ? limits.anonymous : limits.keyed, request)
     const result = await take(newcomer === null ? windows : [...windows, newcomer.mark])
