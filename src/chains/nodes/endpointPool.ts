@@ -28,7 +28,10 @@ export interface EndpointPool {
   /** Proven, not backing off, not lagging; the pinned one first. */
   listHealthy(): readonly EndpointHealth[]
   promote(silent: EndpointHealth, answering: EndpointHealth): void
-  /** Probes all. Resolves when all have responded, or 1 s after the first; whether any is available. */
+  /**
+   * Probes all. Resolves when all have responded, or 1 s after the first, but 5 s after it the first time: the start is
+   * stopped by an endpoint of another chain, which is looked for once. Says whether any is available.
+   */
   probe(): Promise<boolean>
   report(): readonly EndpointReport[]
 }
@@ -44,6 +47,7 @@ const maxLagBlockTimes = 2.5
 
 const reviveWaitMs = 2_000
 const stragglerWaitMs = 1_000
+const firstStragglerWaitMs = 5_000
 
 export const createEndpointPool = (
   endpoints: readonly Endpoint[],
@@ -62,6 +66,7 @@ export const createEndpointPool = (
   )
   let pinned: EndpointHealth | null = null
   let lagging: ReadonlySet<EndpointHealth> = new Set()
+  let waitMs = firstStragglerWaitMs
 
   const isReady = (health: EndpointHealth) => health.isProven() && !health.isPaused()
 
@@ -135,7 +140,8 @@ export const createEndpointPool = (
       const proofs = all.filter((health) => !health.isRateLimited()).map(prove)
       await Promise.any(proofs).catch(() => undefined)
       const waiting = new AbortController()
-      await Promise.race([Promise.allSettled(proofs), sleep(stragglerWaitMs, waiting.signal)])
+      await Promise.race([Promise.allSettled(proofs), sleep(waitMs, waiting.signal)])
+      waitMs = stragglerWaitMs
       waiting.abort()
       reportLagging()
       return all.some((health) => health.isProven() && !health.isRateLimited())

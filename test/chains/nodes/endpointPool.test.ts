@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { identifyEvm } from '../../../src/chains/evm/rpc/rpc.js'
 import { RateLimitedError, RpcError } from '../../../src/chains/nodes/endpoint.js'
 import { createEndpointPool } from '../../../src/chains/nodes/endpointPool.js'
@@ -242,6 +242,54 @@ describe('endpoints of another chain', () => {
     first.answer(other)
     await pool.probe()
     expect(await hosts()).toEqual(['second'])
+  })
+})
+
+describe('a probe', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  /** The second endpoint answers once it is released; `probe` says when it has ended. */
+  const openSlow = () => {
+    const [fast, slow] = [createFakeEndpoint('fast'), createFakeEndpoint('slow')]
+    let release = (_chain: string): void => undefined
+    const chain = new Promise<string>((resolve) => {
+      release = resolve
+    })
+    slow.answer({ eth_chainId: () => chain })
+    const { pool } = openPool([fast, slow])
+    const probe = () => {
+      const ended = vi.fn()
+      void pool.probe().then(ended)
+      return ended
+    }
+    return { pool, probe, release }
+  }
+
+  it('waits seconds for the chain of an endpoint the first time, so that the start sees a wrong one', async () => {
+    const { pool, probe, release } = openSlow()
+    const ended = probe()
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(ended).not.toHaveBeenCalled()
+    release('0x1')
+    await drainEventLoop()
+    expect(ended).toHaveBeenCalledWith(true)
+    expect(pool.report()[1]).toMatchObject({ host: 'slow', wrongChain: '1' })
+  })
+
+  it('waits 5 s for a silent endpoint the first time, and 1 s later on', async () => {
+    const { probe } = openSlow()
+    for (const waitedMs of [5_000, 1_000]) {
+      const ended = probe()
+      await vi.advanceTimersByTimeAsync(waitedMs - 1)
+      expect(ended).not.toHaveBeenCalled()
+      await vi.advanceTimersByTimeAsync(1)
+      expect(ended).toHaveBeenCalledWith(true)
+    }
   })
 })
 
