@@ -6,6 +6,7 @@ import { settleResult, supported, verifyResult } from '../../../src/protocol/res
 import type { DemoWorld } from '../../demo/world.js'
 import { directWorlds } from '../../demo/worlds/index.js'
 import { fetchServed } from '../../support/fetchServed.js'
+import { pollUntil } from '../../support/pollUntil.js'
 import { useTestDatabase } from '../../support/postgres.js'
 import { readReconciliation } from '../../support/readReconciliation.js'
 import { registerAccount } from '../../support/registerAccount.js'
@@ -106,6 +107,15 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
       return { requirements, payload: { t402Version: 2, resource, accepted: requirements, payload } }
     }
 
+    type Payment = Awaited<ReturnType<typeof pay>>
+
+    /** As clients do, it asks again while the transaction is not final: a verify waits for that a little only. */
+    const verify = ({ payload, requirements }: Payment) =>
+      pollUntil(async () => {
+        const verified = verifyResult.parse(await facilitator.verify(payload, requirements))
+        return verified.invalidReason !== 'transaction_not_final' && verified
+      }, 'the transaction to be final')
+
     beforeAll(async () => {
       const direct = new Map([...opened].filter(([family]) => family in directWorlds))
       service = await startService({
@@ -133,8 +143,7 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
       const { requirements, payload } = await pay(world)
       expect(() => payloads[family]?.parse(payload.payload)).not.toThrow()
 
-      const verified = verifyResult.parse(await facilitator.verify(payload, requirements))
-      expect(verified).toMatchObject({ isValid: true })
+      expect(await verify({ payload, requirements })).toMatchObject({ isValid: true })
       const settled = settleResult.parse(await facilitator.settle(payload, requirements))
       expect(settled).toMatchObject({ success: true, network: world.network, payer: expect.any(String) })
       expect((await world.balanceOf(world.merchant)) - before).toBe(BigInt(price))
@@ -239,7 +248,7 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
       const refuse = async (changes: object, copies: object = {}) => {
         const terms = { ...requirements, ...changes }
         const changed = { ...payload, accepted: terms, payload: { ...payload.payload, ...copies } }
-        return verifyResult.parse(await facilitator.verify(changed, terms))
+        return await verify({ payload: changed, requirements: terms })
       }
       const higher = { amount: '10001' }
       expect(await refuse(higher, higher)).toMatchObject({ invalidReason: 'insufficient_amount' })
