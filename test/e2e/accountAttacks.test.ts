@@ -4,6 +4,7 @@ import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList } from '../../src/protocol/accounts.js'
 import { tiers } from '../../src/protocol/tiers.js'
+import { environmentFor } from '../support/core.js'
 import { emptyTables } from '../support/emptyTables.js'
 import { useTestDatabase } from '../support/postgres.js'
 
@@ -18,14 +19,17 @@ describe('callers against the accounts of others', () => {
 
   const open = (environment: Readonly<Record<string, string>> = {}) =>
     compose(
-      readConfig({
-        DATABASE_URL: database.url,
-        SANDBOX: 'false',
-        KEY_ENCRYPTION_SECRET: 's'.repeat(32),
-        LOG_LEVEL: 'silent',
-        TIERS: JSON.stringify(tiers),
-        ...environment,
-      }),
+      readConfig(
+        environmentFor({
+          databaseUrl: database.url,
+          environment: {
+            LOG_LEVEL: 'silent',
+            RATE_LIMITS: 'on',
+            TIERS: JSON.stringify(tiers),
+            ...environment,
+          },
+        }),
+      ),
     )
   const send = (
     method: 'GET' | 'POST' | 'DELETE',

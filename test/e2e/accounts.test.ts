@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { paymentBody } from '../http/support/payment.js'
+import { environmentFor } from '../support/core.js'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.js'
 
 let database: TestDatabase
@@ -15,12 +16,8 @@ let app: FastifyInstance
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  const config = readConfig({
-    DATABASE_URL: database.url,
-    KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
-    API_KEY_REQUIRED: 'true',
-    REGISTRATION: 'once',
-  })
+  const environment = { SANDBOX: 'true', API_KEY_REQUIRED: 'true', REGISTRATION: 'once' }
+  const config = readConfig(environmentFor({ databaseUrl: database.url, environment }))
   core = await composeCore(config, { clock: systemClock, logger: silentLogger, measuresProcess: false })
   app = buildApp({
     useCases: core.useCases,

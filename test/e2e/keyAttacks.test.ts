@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { accountInfo, keyList, lookupResult, registerResult } from '../../src/protocol/accounts.js'
+import { environmentFor } from '../support/core.js'
 import { emptyTables } from '../support/emptyTables.js'
 import { useTestDatabase } from '../support/postgres.js'
 
@@ -50,14 +51,8 @@ describe('a third party that knows only an e-mail address (A30)', () => {
 
   beforeAll(async () => {
     // Default configuration: nothing decides who is shown keys.
-    const config = readConfig({
-      DATABASE_URL: database.url,
-      SANDBOX: 'false',
-      KEY_ENCRYPTION_SECRET: 's'.repeat(32),
-      RATE_LIMITS: 'off',
-      LOG_LEVEL: 'silent',
-    })
-    service = await compose(config)
+    const environment = { LOG_LEVEL: 'silent' }
+    service = await compose(readConfig(environmentFor({ databaseUrl: database.url, environment })))
   })
   afterAll(() => service.close())
   beforeEach(async () => {

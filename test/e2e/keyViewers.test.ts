@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { compose, type Service } from '../../src/compose.js'
 import { readConfig } from '../../src/config.js'
 import { registerResult } from '../../src/protocol/accounts.js'
+import { environmentFor } from '../support/core.js'
 import { emptyTables } from '../support/emptyTables.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtpServer.js'
@@ -63,18 +64,15 @@ let smtp: TestSmtpServer
 const services: Service[] = []
 
 const openMode = async (environment: Readonly<Record<string, string>>): Promise<FastifyInstance> => {
-  const config = readConfig({
-    DATABASE_URL: database.url,
-    SANDBOX: 'false',
-    KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
+  const common = {
     TRUST_PROXY: '10.0.0.0/8',
     OPERATOR_TOKEN: token,
     CORS_ACCOUNT_ORIGINS: 'https://console.example',
-    RATE_LIMITS: 'off',
     LOG_LEVEL: 'silent',
-    ...environment,
-  })
-  const service = await compose(config)
+  }
+  const service = await compose(
+    readConfig(environmentFor({ databaseUrl: database.url, environment: { ...common, ...environment } })),
+  )
   services.push(service)
   return service.app
 }

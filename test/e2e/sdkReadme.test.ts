@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../sdk/src/index.js'
 import { stripTypes } from '../support/compileProject.js'
+import { environmentFor } from '../support/core.js'
 import { exactPayment } from '../support/evm/payment.js'
 import { createEoa } from '../support/evm/wallets.js'
 import { type FacilitatorProcess, startFacilitator } from '../support/facilitator.js'
@@ -32,9 +33,8 @@ describe('the README of the client library', () => {
     folder = await makeTemporaryFolder('quittance-sdk-', { onDisk: true })
     service = await startFacilitator(
       {
+        ...environmentFor({ databaseUrl: database.url }),
         SANDBOX: 'true',
-        VERIFY_DEADLINE_SECONDS: '60',
-        DATABASE_URL: database.url,
         DATA_FOLDER: join(folder, 'data'),
         LOG_LEVEL: 'error',
         HOST: '127.0.0.1',

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { createSettlementJournal } from '../../src/stores/postgres/journal/settlementJournal.js'
 import { claimOf } from '../support/claimOf.js'
+import { environmentFor } from '../support/core.js'
 import { addInstance } from '../support/instances.js'
 import { inlineComponents } from '../support/openapi.js'
 import { useTestDatabase } from '../support/postgres.js'
@@ -56,12 +57,7 @@ describe('data of one account', () => {
   }
 
   beforeAll(async () => {
-    const config = readConfig({
-      DATABASE_URL: database.url,
-      SANDBOX: 'false',
-      KEY_ENCRYPTION_SECRET: 'instances-of-a-test-share-this-secret',
-      RATE_LIMITS: 'off',
-    })
+    const config = readConfig(environmentFor({ databaseUrl: database.url }))
     core = await composeCore(config, { clock: systemClock, logger: silentLogger, measuresProcess: false })
     app = buildApp({
       useCases: core.useCases,

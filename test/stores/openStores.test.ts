@@ -14,6 +14,7 @@ import { claimOf } from '../support/claimOf.js'
 import { insertJournalRows } from '../support/journalRows.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { createTestDatabase, useTestDatabase } from '../support/postgres.js'
+import { patientTimeoutMs } from '../support/rpcProxy.js'
 import { untilReady } from '../support/untilReady.js'
 
 const listFees = (fee: string) => `
@@ -25,6 +26,8 @@ const listFees = (fee: string) => `
 const makeListingsSlow = listFees('(select amount::numeric from pg_sleep(3600))')
 /** Every fee is the time in milliseconds that the database gives the statement that lists it. */
 const listTimeouts = listFees("extract(epoch from current_setting('statement_timeout')::interval) * 1000")
+
+const byDefault = { databaseReadTimeoutMs: readConfig({}).stores.databaseReadTimeoutMs }
 
 describe('the stores', () => {
   const database = useTestDatabase()
@@ -39,7 +42,7 @@ describe('the stores', () => {
         databasePoolSize: 20,
         databaseReadUrl: databaseReadUrl === null ? null : new Secret(databaseReadUrl),
         databaseReadPoolSize: 5,
-        databaseReadTimeoutMs: readConfig({}).stores.databaseReadTimeoutMs,
+        databaseReadTimeoutMs: Number(patientTimeoutMs),
         dataFolder: '/nonexistent',
         redisUrl: null,
         keyCheckValue: Buffer.from('key'),
@@ -106,7 +109,7 @@ describe('the stores', () => {
         columns: { caller: `'eve'`, fee_rate: '0', quota_month: `'2026-01-01'` },
       })
       await pool.query(makeListingsSlow)
-      stores = await open()
+      stores = await open(null, byDefault)
       isFlooding = true
       tenants = Array.from({ length: 60 }, flood)
       await pollUntil(async () => {
@@ -144,7 +147,7 @@ describe('the stores', () => {
   })
 
   it.each([
-    ['two seconds by default', {}, '2000'],
+    ['two seconds by default', byDefault, '2000'],
     ['as long as DATABASE_READ_TIMEOUT_MS says', { databaseReadTimeoutMs: 7_000 }, '7000'],
   ])('give a page %s', async (_, settings, expected) => {
     await insertJournalRows(pool, {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.js'
 import { systemClock } from '../../src/platform/clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Secret } from '../../src/platform/secret.js'
@@ -15,6 +14,7 @@ import { findPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pg
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { recordInLane } from '../support/recordInLane.js'
+import { patientTimeoutMs } from '../support/rpcProxy.js'
 
 const program = await findPgBouncer()
 
@@ -35,7 +35,7 @@ describe.skipIf(program === null)('two instances behind PgBouncer in transaction
           databasePoolSize: 10,
           databaseReadUrl: null,
           databaseReadPoolSize: 5,
-          databaseReadTimeoutMs: readConfig({}).stores.databaseReadTimeoutMs,
+          databaseReadTimeoutMs: Number(patientTimeoutMs),
           dataFolder: '/nonexistent',
           redisUrl: null,
           keyCheckValue: Buffer.from('key'),
