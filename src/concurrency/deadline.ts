@@ -16,21 +16,37 @@ export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
+interface StartedDeadline {
+  end(): void
+  /** Lets the process end before. */
+  unref(): void
+}
+
 /**
- * Calls `pass` at the deadline, unless what it returns was called before. A process that stood still, such as on a busy machine,
- * runs its timers before it reads what arrived meanwhile: an answer that is already there is in time.
+ * Calls `pass` at the deadline, unless it was ended before. A process that stood still, such as on a busy machine, runs its timers
+ * before it reads what arrived meanwhile: an answer that is already there is in time.
  */
-export const startDeadline = (milliseconds: number, pass: (error: Error) => void): (() => void) => {
-  let isOver = false
+export const startDeadline = (milliseconds: number, pass: (error: Error) => void): StartedDeadline => {
+  let hasEnded = false
   const timer = setTimeout(() => {
     setImmediate(() => {
-      if (!isOver) pass(new DOMException('The deadline passed', 'TimeoutError'))
+      if (!hasEnded) pass(new DOMException('The deadline passed', 'TimeoutError'))
     })
   }, milliseconds)
-  return () => {
-    isOver = true
-    clearTimeout(timer)
+  return {
+    end: () => {
+      hasEnded = true
+      clearTimeout(timer)
+    },
+    unref: () => void timer.unref(),
   }
+}
+
+/** Aborts at the deadline, as `startDeadline` passes. It keeps no process alive. */
+export const deadlineSignal = (milliseconds: number): AbortSignal => {
+  const controller = new AbortController()
+  startDeadline(milliseconds, (error) => controller.abort(error)).unref()
+  return controller.signal
 }
 
 /**
@@ -39,14 +55,14 @@ export const startDeadline = (milliseconds: number, pass: (error: Error) => void
  */
 export const withTimeout = <T>(work: Promise<T>, milliseconds: number): Promise<T> =>
   new Promise((resolve, reject) => {
-    const end = startDeadline(milliseconds, reject)
+    const deadline = startDeadline(milliseconds, reject)
     work.then(
       (result) => {
-        end()
+        deadline.end()
         resolve(result)
       },
       (error: unknown) => {
-        end()
+        deadline.end()
         reject(error)
       },
     )
@@ -86,13 +102,13 @@ export const withinDeadline = async <T>(
 ): Promise<T> => {
   const controller = new AbortController()
   const stop = () => controller.abort(stopped?.reason)
-  const end = startDeadline(milliseconds, (error) => controller.abort(error))
+  const deadline = startDeadline(milliseconds, (error) => controller.abort(error))
   stopped?.addEventListener('abort', stop, { once: true })
   if (stopped?.aborted === true) stop()
   try {
     return await work(controller.signal)
   } finally {
-    end()
+    deadline.end()
     stopped?.removeEventListener('abort', stop)
   }
 }

@@ -84,7 +84,7 @@ export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): 
   const judge = (worker: Worker, schema: unknown, value: unknown): Promise<SchemaVerdict> =>
     new Promise((resolve) => {
       const end = (verdict: SchemaVerdict, isUsable: boolean) => {
-        endDeadline()
+        deadline.end()
         worker.removeAllListeners('message').removeAllListeners('error').removeAllListeners('exit')
         if (!isUsable) {
           thread = null
@@ -93,7 +93,7 @@ export const createSchemaValidator = ({ deadlineMs = defaultDeadlineMs } = {}): 
         }
         resolve(verdict)
       }
-      const endDeadline = startDeadline(deadlineMs, () => end({ kind: 'timeout' }, false))
+      const deadline = startDeadline(deadlineMs, () => end({ kind: 'timeout' }, false))
       worker.once('message', (message: unknown) => end(verdictShape.parse(message), true))
       // Out of memory.
       worker.once('error', () => end({ kind: 'timeout' }, false))

@@ -1,3 +1,5 @@
+import { startDeadline } from '../concurrency/deadline.js'
+
 /** Questions to another process, and its answers by number. */
 export interface Calls<Answer> {
   /** Rejects if there is no answer in time; `onLate` gets one that comes afterwards. */
@@ -29,13 +31,13 @@ export const createCalls = <Answer>(deadlineMs: number): Calls<Answer> => {
       new Promise((resolve, reject) => {
         last += 1
         const id = last
-        const timer = setTimeout(() => {
+        const deadline = startDeadline(deadlineMs, () => {
           waiting.delete(id)
           if (onLate !== undefined) expectLate(id, onLate)
           reject(new Error('The other process does not answer'))
-        }, deadlineMs)
+        })
         waiting.set(id, (answer) => {
-          clearTimeout(timer)
+          deadline.end()
           waiting.delete(id)
           resolve(answer)
         })

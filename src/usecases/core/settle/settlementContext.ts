@@ -1,4 +1,4 @@
-import { withTimeout } from '../../../concurrency/deadline.js'
+import { deadlineSignal, withTimeout } from '../../../concurrency/deadline.js'
 import { AppError } from '../../../errors.js'
 import type { Promisee } from '../../../ports/holds.js'
 import type { Logger } from '../../../ports/logger.js'
@@ -85,7 +85,7 @@ interface SettleWait {
 export type StartSettleWait = (milliseconds: number) => SettleWait
 
 export const startSettleWait: StartSettleWait = (milliseconds) => ({
-  signal: AbortSignal.timeout(milliseconds),
+  signal: deadlineSignal(milliseconds),
   onOpened: () => undefined,
 })
 

@@ -151,8 +151,7 @@ export const withOtherReceipts = (rpc: Rpc): Rpc => ({
       if (elsewhere === null) throw new Error('The endpoint lacks the receipt')
       return elsewhere
     })
-    const timeout = AbortSignal.timeout(secondEndpointTimeoutMs)
-    return await withSignal(Promise.any(found), timeout).catch(() => null)
+    return await withTimeout(Promise.any(found), secondEndpointTimeoutMs).catch(() => null)
   },
 })
 
