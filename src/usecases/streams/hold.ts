@@ -1,4 +1,4 @@
-import { withSignal } from '../../concurrency/deadline.js'
+import { deadlineSignal, withSignal } from '../../concurrency/deadline.js'
 import { AppError } from '../../errors.js'
 import type { Holds } from '../../ports/holds.js'
 import type { Logger } from '../../ports/logger.js'
@@ -55,16 +55,12 @@ export interface HoldDependencies {
   readonly deadlineMs: number
 }
 
-/**
- * The account holds the authorization for a stream that may not be stored yet: it is being opened, or its process died. The
- * refusal is not final.
- */
+/** The account holds the authorization for a stream that is not open, yet or any more. The refusal is not final. */
 export class HeldForStreamError extends AppError {
   constructor() {
-    super('SERVICE_UNAVAILABLE', 'A stream of this authorization is being opened; retry', {
-      operationalCode: 'SVC-3002',
-      retryAfterSeconds: 2,
-    })
+    const message =
+      'The account holds this authorization for a stream that is being opened or has ended; retry'
+    super('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 10 })
   }
 }
 
@@ -74,7 +70,7 @@ export type Hold = (opening: StreamHold) => Promise<Authorized>
 export const createHold =
   ({ holdAuthorization, releaseHold, deadlineMs }: HoldDependencies): Hold =>
   async ({ id, authorizationId, payment, caller, quota, requester, isAwaited, findEnd, isNew }) => {
-    const deadline = AbortSignal.timeout(deadlineMs)
+    const deadline = deadlineSignal(deadlineMs)
     const held = holdAuthorization({
       payment,
       caller,
@@ -134,7 +130,7 @@ export const createOpenChannel =
     if (caller === 'anonymous') {
       throw new AppError('UNAUTHORIZED', 'A stream over a channel needs an API key')
     }
-    const deadline = AbortSignal.timeout(deadlineMs)
+    const deadline = deadlineSignal(deadlineMs)
     const options = { isAwaited: () => isAwaited() && !deadline.aborted, caller, requester, statedCharge }
     return await getAccepted<OpenedChannel>(withSignal(channels.open(payment, options), deadline))
   }

@@ -35,7 +35,7 @@ interface OpenStreamDependencies extends HoldDependencies {
 
 /**
  * Verifies and holds the authorization, then stores the stream. A process that dies between both leaves a hold without
- * a stream: its authorization is refused until the purge finds it, and nothing is lost.
+ * a stream: open requests of its account are answered 503 until the purge finds it, and nothing is lost.
  */
 export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUseCases['openStream'] => {
   const { store, journal, registry, releaseHold, quotaGate, spendingLimits, clock } = dependencies
@@ -71,23 +71,39 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     return describe(existing)
   }
 
-  /**
-   * The same request at the same time may hold the authorization, and not have stored its stream yet. Only requests of the
-   * account that holds it wait; all other refusals are decided.
-   */
-  const findWinner = async (
-    authorizationId: string,
-    refusal: unknown,
-    isAwaited: () => boolean,
-  ): Promise<Stream | null> => {
-    const isBeingOpened = refusal instanceof HeldForStreamError
-    if (!isBeingOpened && !isTaken(refusal)) return null
-    for (const pauseMs of isBeingOpened ? winnerPausesMs : []) {
+  const waiting = new Map<string, number>()
+
+  const awaitWinner = async (authorizationId: string, isAwaited: () => boolean): Promise<Stream | null> => {
+    for (const pauseMs of winnerPausesMs) {
       const found = await store.findOpen(authorizationId)
       if (found !== null || !isAwaited()) return found
       await clock.sleep(pauseMs)
     }
     return await store.findOpen(authorizationId)
+  }
+
+  /**
+   * The same request at the same time may hold the authorization, and not have stored its stream yet. Only a few requests of the
+   * account that holds it wait; all other refusals are decided.
+   */
+  const findWinner = async (
+    authorizationId: string,
+    refusal: unknown,
+    { caller, isAwaited }: Pick<OpenStreamRequest, 'caller' | 'isAwaited'>,
+  ): Promise<Stream | null> => {
+    if (!(refusal instanceof HeldForStreamError)) {
+      return isTaken(refusal) ? await store.findOpen(authorizationId) : null
+    }
+    const count = waiting.get(caller) ?? 0
+    if (count >= maxWaitingPerAccount) return await store.findOpen(authorizationId)
+    waiting.set(caller, count + 1)
+    try {
+      return await awaitWinner(authorizationId, isAwaited)
+    } finally {
+      const left = (waiting.get(caller) ?? 1) - 1
+      if (left > 0) waiting.set(caller, left)
+      else waiting.delete(caller)
+    }
   }
 
   const describe = (stream: Stream): StreamOpened => {
@@ -148,7 +164,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
       const opening = { id, authorizationId, payment, caller, quota, requester, isAwaited, baseline, owed }
       taken = await means.open({ ...opening, findEnd, isNew: true }, { hold, openChannel })
     } catch (error) {
-      const winner = authorizationId === null ? null : await findWinner(authorizationId, error, isAwaited)
+      const winner = authorizationId === null ? null : await findWinner(authorizationId, error, request)
       if (winner === null) throw error
       return { answer: await answerOpened(winner, payment, request, fingerprint), isNew: false }
     }
@@ -259,6 +275,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
 
 // About six seconds: the winner has verified, and only writes, but its process or the database may stand still.
 const winnerPausesMs = [100, 200, 400, 800, 1_600, 3_200]
+const maxWaitingPerAccount = 16
 
 const isTaken = (error: unknown): boolean =>
   error instanceof AppError && error.reason === 'duplicate_settlement'

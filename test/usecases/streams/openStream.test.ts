@@ -207,11 +207,26 @@ describe('the same open request, sent twice at a time', () => {
     void open('shop')
     const refused = expect(open('shop')).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
-      retryAfterSeconds: 2,
+      retryAfterSeconds: 10,
     })
     await drainEventLoop()
     await passSeconds(clock, 7)
     await refused
+  })
+
+  it('waits in few places of an account, and is refused at once beyond them', async () => {
+    const { clock, open } = setupRace()
+    void open('shop')
+    const waiting = Array.from({ length: 16 }, () => open('shop'))
+    const all = expect(Promise.allSettled(waiting)).resolves.toHaveLength(16)
+    await drainEventLoop()
+    expect(clock.countSleepers()).toBe(16)
+    await expect(open('shop')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    await passSeconds(clock, 7)
+    await all
+    void open('shop').catch(() => undefined)
+    await drainEventLoop()
+    expect(clock.countSleepers()).toBe(1)
   })
 
   it.each([
