@@ -86,7 +86,7 @@ const createHook = (
         requireSharedStore(limiter)
         return result
       } catch (error) {
-        // Nothing is done for it: what the store counted late must not refuse the next attempt.
+        // Nothing is done for it, so that it must not refuse the next attempt. What Redis counts late stays.
         if (result.isAllowed) await limiter.refund(taken, result)
         throw error
       }

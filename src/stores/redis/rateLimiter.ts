@@ -82,20 +82,27 @@ export const createRedisRateLimiter = ({
     return readAnswer(await evaluate(redis, keys, values), windows.length)
   }
 
+  const takenHere = new WeakSet<RateLimitResult>()
+  const takeHere = async (windows: readonly LimitWindow[]): Promise<RateLimitResult> => {
+    const result = await fallback.take(windows)
+    takenHere.add(result)
+    return result
+  }
+
   return {
     async take(windows) {
       checkWindows(windows)
-      if (circuit.isOpen()) return fallback.take(windows)
+      if (circuit.isOpen()) return takeHere(windows)
       try {
         return await draw(windows)
       } catch (error) {
         circuit.trip(error)
-        return fallback.take(windows)
+        return takeHere(windows)
       }
     },
     async refund(windows, taken) {
+      if (takenHere.has(taken)) return fallback.refund(windows, taken)
       if (circuit.isOpen()) return
-      // A window of the fallback has another end than the one in Redis, and is left alone.
       const values = windows.flatMap(({ cost = 1 }, index) => [
         taken.windows[index]?.resetsAt.getTime() ?? 0,
         cost,

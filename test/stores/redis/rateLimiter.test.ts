@@ -241,6 +241,16 @@ describe.skipIf(startedServer?.isOwn !== true)('when Redis fails,', () => {
     },
   )
 
+  it('what was taken in memory is given back there', async () => {
+    stage.proxy.refuse()
+    const question = [bucket({ limit: 1 })]
+    const taken = await stage.limiter.take(question)
+    expect(stage.limiter.isDegraded()).toBe(true)
+    expect((await stage.limiter.take(question)).isAllowed).toBe(false)
+    await stage.limiter.refund(question, taken)
+    expect((await stage.limiter.take(question)).isAllowed).toBe(true)
+  })
+
   it('concurrent requests wait for Redis together, not one after another', async () => {
     shortenTimeout(stage.redis)
     stage.proxy.hang()
