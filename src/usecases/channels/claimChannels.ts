@@ -59,6 +59,7 @@ const maxClaimables = 1_000
 // Claims of a network that are made at once share transactions.
 const claimsAtOnce = 32
 const defaultGatherMs = 2_000
+const alone: Member = { arrive: async () => undefined, leave: () => undefined }
 /** Of withdrawals, and of the others. Then no claim is begun: the next round looks for withdrawals first. */
 const patienceMs = 60_000
 // Half of the shortest delay of a withdrawal is 450 s.
@@ -254,7 +255,9 @@ export const createClaimChannels = ({
       onFailure: (_, error) => failures.failed(cared.network, { network: cared.network, error }),
     })
     await pool.run(toClaims(claimables, cared.care, now()), async (rows) => {
-      const member = gathering.begin()
+      // One that its payer can void has a transaction of its own.
+      const isShared = !rows.some(({ channel }) => cared.care.isVoidable(channel.config))
+      const member = isShared ? gathering.begin() : alone
       try {
         // What an account's claims before came to is read in its turn: others do not wait for it.
         const free = now() < endsAtMs ? await withoutOpen(cared, rows, gains) : []

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { LedgerChannel, SeenChannel } from '../../../src/ports/channelLedger.js'
+import { isFields } from '../../../src/protocol/fields.js'
 import { createClaimChannels } from '../../../src/usecases/channels/claimChannels.js'
 import type { SettleAuthorization } from '../../../src/usecases/core/settle/settleAuthorization.js'
 import { createGate } from '../../support/gate.js'
@@ -107,6 +108,36 @@ it('claims of a round are sent when the last one of them is ready, or has failed
   }
   await round
   expect(sent.toSorted()).toEqual(['first', 'last'])
+})
+
+it('a claim that its payer can void waits for no other, and no other for it', async () => {
+  const accounts = ['shared', 'voidable', 'last voidable']
+  const channels = accounts.map((account, index) => ({
+    ...withdrawn(index, account),
+    config: { withdrawDelay: 900, isVoidable: account !== 'shared' },
+  }))
+  const ready = new Map(accounts.map((account) => [account, createGate()]))
+  const sent: string[] = []
+  const settleAuthorization: SettleAuthorization = async ({ caller, onClaimed }) => {
+    await ready.get(caller)?.opened
+    await onClaimed?.(settlement({ caller }))
+    sent.push(caller)
+    return pending
+  }
+  const voidableCare = {
+    ...care,
+    isVoidable: (config: unknown) => isFields(config) && config.isVoidable === true,
+  }
+  const round = openRounds(channels, settleAuthorization)(
+    { network, care: voidableCare },
+    new AbortController().signal,
+  )
+  for (const [index, account] of accounts.entries()) {
+    ready.get(account)?.open()
+    await drainEventLoop()
+    expect(sent).toEqual(accounts.slice(0, index + 1))
+  }
+  await round
 })
 
 it('an account with very many channels, none worth a claim, keeps no other account from one against a withdrawal', async () => {
