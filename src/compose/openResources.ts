@@ -33,7 +33,7 @@ export interface Environment {
   /** Default: connects to public addresses, and to those of `WEBHOOK_ALLOW`. */
   readonly webhookTransport?: WebhookTransport
   readonly startSettleWait?: StartSettleWait
-  /** Milliseconds, in place of short limits that pass where a busy machine stands still. */
+  /** It replaces, in milliseconds, short limits that pass where a busy machine stands still. */
   readonly patienceMs?: number
   /** Null or absent: this is the only process of the service. */
   readonly link?: WorkerLink | null

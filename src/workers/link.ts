@@ -105,7 +105,7 @@ export const createLinkedLimiter = ({
     limiter: createMemoryRateLimiter({ clock }),
     countInstances: () => workerCount,
   })
-  /** By the result: what the supervisor answers late, if it was asked. */
+  /** It holds, by the result, what the supervisor answers late, if it was asked. */
   const takenHere = new WeakMap<RateLimitResult, Late | null>()
   let isDegraded = false
   let askedAtMs = Number.NEGATIVE_INFINITY

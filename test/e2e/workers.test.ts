@@ -62,7 +62,7 @@ const get = async (path: string) => {
   return { status: statusCode, text: await body.text() }
 }
 
-/** The answers to as many registrations as the limit allows, and some more. */
+/** Returns the answers to as many registrations as the limit allows, and some more. */
 const registerFrom = async (address: string): Promise<readonly number[]> => {
   const statuses: number[] = []
   for (let sent = 0; sent < limit + 2 * workers; sent += 1) {

@@ -7,7 +7,7 @@ export interface RunningProcess {
   readonly pid: number
   readonly parent: number
   readonly name: string
-  /** As `R`, `S` and `T` (stopped) of /proc. */
+  /** It is a letter of /proc: `R` runs, `S` sleeps, `T` is stopped. */
   readonly state: string
 }
 
@@ -24,7 +24,7 @@ export const listProcesses = async (): Promise<readonly RunningProcess[]> => {
   return lines.flatMap((line) => parseStat(line) ?? [])
 }
 
-/** Those that a process has started, and those that they have. */
+/** Lists what a process has started, and what that has. */
 export const listDescendants = (
   processes: readonly RunningProcess[],
   ancestor: number,

@@ -34,7 +34,7 @@ export interface DirectSchemeOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   readonly requiresCrossCheck?: boolean
-  /** Whether networks are checked again while they are open, which sends requests between any two steps of a test. */
+  /** Says that networks are checked again while they are open, which sends requests between any two steps of a test. */
   readonly hasRounds?: boolean
 }
 

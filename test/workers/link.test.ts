@@ -50,7 +50,7 @@ it('keeps what the supervisor allowed late, and what was allowed here, counted f
 it('gives back what the supervisor allowed late, and what was refused here', async () => {
   const { limiter, answerAll, countLeft } = createLink()
 
-  // More than the share of one worker.
+  // It is more than the share of one worker.
   const taken = await limiter.take([{ key: 'caller', limit: 10, windowMs: 60_000, cost: 6 }])
   expect(taken.isAllowed).toBe(false)
   await answerAll()

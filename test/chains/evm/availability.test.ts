@@ -302,10 +302,14 @@ describe.concurrent('a network', () => {
       expect(await statusAt(validBefore + slack)).toBe('pending')
       clock.shift(400_000)
       await statusAt(validBefore + slack + 1)
-      const ended = await eventually(async () => {
-        const status = await reconcile()
-        return status === 'pending' ? null : status
-      })
+      const ended = await pollUntil(
+        async () => {
+          const status = await reconcile()
+          return status !== 'pending' && status
+        },
+        'the end of the payment',
+        service.core.listNetworks,
+      )
       expect(ended).toBe('authorization_expired_unsettled')
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
 
@@ -313,8 +317,12 @@ describe.concurrent('a network', () => {
       proxy.clearFaults()
       await control.setAutomine(true)
       const next = await own.plan({ now: validBefore + slack })
-      await service.settle(next.body)
-      await eventually(async () => ((await own.chain.balanceOf(next.payTo)) === 10_000n ? true : null))
+      const sent = await service.settle(next.body)
+      await pollUntil(
+        async () => (await own.chain.balanceOf(next.payTo)) === 10_000n,
+        'the next payment',
+        () => ({ sent, networks: service.core.listNetworks() }),
+      )
       await service.reconcile()
       expect(await own.chain.balanceOf(payTo)).toBe(0n)
     } finally {

@@ -109,7 +109,7 @@ export const describeDirectClients = (opened: OpenedWorlds): void => {
 
     type Payment = Awaited<ReturnType<typeof pay>>
 
-    /** As clients do, it asks again while the transaction is not final: a verify waits for that a little only. */
+    /** It asks again while the transaction is not final, as clients do: a verify waits for that a little only. */
     const verify = ({ payload, requirements }: Payment) =>
       pollUntil(async () => {
         const verified = verifyResult.parse(await facilitator.verify(payload, requirements))

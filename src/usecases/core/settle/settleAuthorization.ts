@@ -65,7 +65,7 @@ export interface SettleAuthorizationDependencies {
   readonly waitMs: number
   /** Default: the wait includes what precedes the recording. */
   readonly startWait?: StartSettleWait
-  /** How long a success waits for what it left on chain; default: 2 s. */
+  /** A success waits so long at most for what it left on chain. Default: 2 s. */
   readonly stateDeadlineMs?: number
 }
 

@@ -16,7 +16,7 @@ interface QueueOptions<Item> {
   readonly maxItems: number
   /** How long a call waits for others. */
   readonly maxWaitMs: () => number
-  /** Whether a call waits also when idle. Default: no. */
+  /** Says that a call waits also when idle. Default: no. */
   readonly waitsWhenIdle?: boolean
   /** Whether a send is possible now; throws when no account can send at all. */
   isReady(): boolean
