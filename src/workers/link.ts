@@ -115,7 +115,7 @@ export const createLinkedLimiter = ({
       if (taken?.isAllowed === true) send({ kind: 'refund', windows, taken })
     })
   }
-  /** What is allowed here and, late, by the supervisor stays counted there, so that the other workers see it. */
+  /** A take that is allowed here, and late by the supervisor, stays counted there, so that the other workers see it. */
   const takeHere = async ({ windows, resolve }: Take, late: Late | null): Promise<void> => {
     const result = await own.take(windows)
     takenHere.set(result, late)

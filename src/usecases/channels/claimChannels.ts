@@ -197,7 +197,7 @@ export const createClaimChannels = ({
         id,
       )
       if (!isBound) return { isValid: false, payer, reason: 'duplicate_settlement' }
-      // From here on it is only sent, with those that are as far.
+      // Nothing but the send is left, which it shares with those that are ready as well.
       await member.arrive()
       return null
     }
@@ -259,7 +259,7 @@ export const createClaimChannels = ({
       const isShared = !rows.some(({ channel }) => cared.care.isVoidable(channel.config))
       const member = isShared ? gathering.begin() : alone
       try {
-        // What an account's claims before came to is read in its turn: others do not wait for it.
+        // The outcomes of an account's earlier claims are read in its turn: others do not wait for them.
         const free = now() < endsAtMs ? await withoutOpen(cared, rows, gains) : []
         if (free.length === 0) return
         await claimOrDivide(cared, free, member)

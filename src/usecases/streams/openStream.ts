@@ -71,6 +71,7 @@ export const createOpenStream = (dependencies: OpenStreamDependencies): StreamUs
     return describe(existing)
   }
 
+  /** It counts, by account, the requests that wait for a stream. */
   const waiting = new Map<string, number>()
 
   const awaitWinner = async (authorizationId: string, isAwaited: () => boolean): Promise<Stream | null> => {

@@ -88,9 +88,8 @@ it('an account whose claims are slow keeps no other account from a claim against
   expect(begun.filter((account) => account === 'other')).toHaveLength(1)
 })
 
-it('claims of a round are sent when the last one of them is ready, or has failed', async () => {
-  const accounts = ['first', 'failed', 'last']
-  const channels = accounts.map((account, index) => withdrawn(index, account))
+/** Claims become ready one by one, as the test says; `sent` lists those that went on. */
+const settleByHand = (accounts: readonly string[]) => {
   const ready = new Map(accounts.map((account) => [account, createGate()]))
   const sent: string[] = []
   const settleAuthorization: SettleAuthorization = async ({ caller, onClaimed }) => {
@@ -100,11 +99,18 @@ it('claims of a round are sent when the last one of them is ready, or has failed
     sent.push(caller)
     return pending
   }
+  return { settleAuthorization, sent, makeReady: (account: string) => ready.get(account)?.open() }
+}
+
+it('claims of a round are sent when the last one of them is ready, or has failed', async () => {
+  const accounts = ['first', 'failed', 'last']
+  const channels = accounts.map((account, index) => withdrawn(index, account))
+  const { settleAuthorization, sent, makeReady } = settleByHand(accounts)
   const round = openRounds(channels, settleAuthorization)({ network, care }, new AbortController().signal)
   for (const account of accounts) {
     await drainEventLoop()
     expect(sent).toEqual([])
-    ready.get(account)?.open()
+    makeReady(account)
   }
   await round
   expect(sent.toSorted()).toEqual(['first', 'last'])
@@ -116,14 +122,7 @@ it('a claim that its payer can void waits for no other, and no other for it', as
     ...withdrawn(index, account),
     config: { withdrawDelay: 900, isVoidable: account !== 'shared' },
   }))
-  const ready = new Map(accounts.map((account) => [account, createGate()]))
-  const sent: string[] = []
-  const settleAuthorization: SettleAuthorization = async ({ caller, onClaimed }) => {
-    await ready.get(caller)?.opened
-    await onClaimed?.(settlement({ caller }))
-    sent.push(caller)
-    return pending
-  }
+  const { settleAuthorization, sent, makeReady } = settleByHand(accounts)
   const voidableCare = {
     ...care,
     isVoidable: (config: unknown) => isFields(config) && config.isVoidable === true,
@@ -133,7 +132,7 @@ it('a claim that its payer can void waits for no other, and no other for it', as
     new AbortController().signal,
   )
   for (const [index, account] of accounts.entries()) {
-    ready.get(account)?.open()
+    makeReady(account)
     await drainEventLoop()
     expect(sent).toEqual(accounts.slice(0, index + 1))
   }
