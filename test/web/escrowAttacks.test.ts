@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { useEscrowConsole } from './escrowScene.js'
-import { holdEvents } from './support.js'
+import { actBeforeRequest } from './support.js'
 
 const chromium = findChromium()
 
@@ -56,12 +56,17 @@ describe.skipIf(chromium === null)('actions of the console', () => {
     await page.getByRole('button', { name: 'Capture' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Capture the payment' })
     await dialog.getByLabel('Amount').fill('0.4')
-    const goOn = await holdEvents(page)
-    expect(await calls.post('/dashboard/rotate', {}, apiKey)).toMatchObject({ apiKey: expect.any(String) })
-    const answered = page.waitForResponse((response) => response.url().endsWith('/v1/captures'))
-    await dialog.getByRole('button', { name: 'Capture' }).click()
-    expect((await answered).status()).toBe(401)
-    await goOn()
+    // The page may load again at any moment, which would end its session if the key were replaced before the click.
+    let rotated: unknown
+    await actBeforeRequest(page, '**/v1/captures', async () => {
+      rotated = await calls.post('/dashboard/rotate', {}, apiKey)
+    })
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('/v1/captures')),
+      dialog.getByRole('button', { name: 'Capture' }).click(),
+    ])
+    expect(rotated).toMatchObject({ apiKey: expect.any(String) })
+    expect(answer.status()).toBe(401)
     expect(await chain.balanceOf(hold.payTo)).toBe(0n)
   })
 

@@ -4,9 +4,9 @@ import { useTestDatabase } from '../support/postgres.js'
 import { reservePort } from '../support/reservePort.js'
 import { startService, type TestService } from '../support/service.js'
 import {
+  actBeforeRequest,
   type ConsoleBrowser,
   createCalls,
-  holdEvents,
   openConsole,
   signInWith,
   waitForCount,
@@ -64,11 +64,12 @@ describe.skipIf(chromium === null)('a session of the console', () => {
     await page.goto(`${service.url}/console/payments?status=failed`)
     await signInWith(page, apiKey)
     await waitUntilLive(page)
-    const goOn = await holdEvents(page)
-    const rotated = await calls.post('/dashboard/rotate', {}, apiKey)
+    let rotated: unknown
+    await actBeforeRequest(page, '**/dashboard/settlements*network=tron*', async () => {
+      rotated = await calls.post('/dashboard/rotate', {}, apiKey)
+    })
     await page.getByLabel('Network').selectOption('tron:nile')
     await page.getByText('You were signed out. The API key is not valid.').waitFor()
-    await goOn()
     await browser.expectAccessible()
     await browser.photograph('signed-out')
     await signInWith(page, JSON.stringify(rotated).match(/qtn_sk_test_\w+/)?.[0] ?? '')

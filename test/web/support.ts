@@ -140,15 +140,16 @@ export const openLivePage = async (
   return page
 }
 
-/**
- * Answers no further request of the page for events, which would show that its key was replaced: such a request ends, and is
- * made again, at any moment. Returns what ends that.
- */
-export const holdEvents = async (page: Page): Promise<() => Promise<void>> => {
-  const events = '**/v1/events*'
-  await page.route(events, () => undefined)
-  return () => page.unroute(events)
-}
+/** Does `act` when the page next asks for `url`, and lets that request go on only then. */
+export const actBeforeRequest = (page: Page, url: string, act: () => Promise<unknown>): Promise<unknown> =>
+  page.route(
+    url,
+    async (route) => {
+      await act()
+      await route.continue()
+    },
+    { times: 1 },
+  )
 
 export const waitForCount = async (found: Locator, count: number): Promise<void> => {
   await pollUntil(
