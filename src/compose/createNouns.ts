@@ -114,7 +114,7 @@ export const createNouns = (
     },
     clock,
     logger,
-    ...(patienceMs === undefined ? {} : { stateDeadlineMs: patienceMs }),
+    ...(patienceMs === undefined ? {} : { stateDeadlineMs: patienceMs, journalDeadlineMs: patienceMs }),
     ...(startSettleWait === undefined ? {} : { startSettleWait }),
   })
   const reconciliation = createReconciliation({
@@ -175,6 +175,7 @@ export const createNouns = (
     tiers: config.tiers,
     warnedBeforeMs: config.holdWarnedBeforeMs,
     actsBeforeMs: config.holdActsBeforeMs,
+    ...(patienceMs === undefined ? {} : { readDeadlineMs: patienceMs }),
     waitMs: config.settleWaitMs,
     clock: streamClock,
     logger,

@@ -65,6 +65,7 @@ export const openResources = async (config: Config, environment: Environment) =>
       ...(link === null ? {} : { worker: link }),
       ...(link === null || link.embeddedUrl === null ? {} : { embeddedUrl: link.embeddedUrl }),
       observer: database.observer,
+      ...(patienceMs === undefined ? {} : { recountTimeoutMs: patienceMs }),
     },
     clock,
     logger,

@@ -97,7 +97,7 @@ export const openStores = async (settings: StoreSettings, clock: Clock, logger: 
       reconciliation: mapDatabaseErrors(createReconciliationStore(pool, audits)),
       nightlyReconciliation: mapDatabaseErrors(createReconciliationStore(pool, nightlyAudits)),
       intents: mapDatabaseErrors(createIntentStore(pool, reads)),
-      creditStore: mapDatabaseErrors(createCreditStore(pool, newestReads)),
+      creditStore: mapDatabaseErrors(createCreditStore(pool, newestReads, settings)),
       jobLeases: mapDatabaseErrors(createJobLeases(pool, instance, leaseMemoryMs)),
       work: createWorkFinder(pool, instance.heartbeat),
       backfills: mapDatabaseErrors(createBackfills(pool, migrationsFolder)),

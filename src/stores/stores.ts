@@ -71,6 +71,8 @@ export interface StoreSettings {
   readonly readMailbox: (email: string) => Mailbox
   /** Default: the table of the specification. */
   readonly tiers?: Tiers
+  /** Limits the recount of a wallet's credit, for which a request waits; default: 1.5 s. */
+  readonly recountTimeoutMs?: number
 }
 
 /** `read_only`: a standby, or a server that was set to refuse writes. */

@@ -29,6 +29,8 @@ interface CapturesDependencies {
   readonly actsBeforeMs: number
   /** How long a settlement waits for its outcome at most. */
   readonly waitMs: number
+  /** Limits a look at the chain; default: 5 s. */
+  readonly readDeadlineMs?: number
   readonly clock: Clock
   readonly logger: Logger
 }

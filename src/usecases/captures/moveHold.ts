@@ -26,6 +26,7 @@ interface MoveHoldDependencies {
   readonly observe: ObserveHold
   readonly registry: SchemeRegistry
   readonly settleAuthorization: SettleAuthorization
+  readonly readDeadlineMs?: number
   readonly logger: Logger
 }
 
@@ -47,8 +48,12 @@ export const createMoveHold = ({
   observe,
   registry,
   settleAuthorization,
+  readDeadlineMs,
   logger,
 }: MoveHoldDependencies): CaptureUseCases['moveHold'] => {
+  const readState = ({ agency, held }: Attempt): Promise<HeldState> =>
+    readHeldState(agency, held, readDeadlineMs)
+
   const sign = async ({ agency, held }: Attempt, move: HoldMove): Promise<SignedMove> => {
     const payment = await agency.sign(held, move)
     if (payment === null) {
@@ -84,12 +89,12 @@ export const createMoveHold = ({
 
   /** The move of the key; stored now if it has none. Throws PAYLOAD_MISMATCH, and PAYMENT_REFUSED before it is stored. */
   const findMove = async (attempt: Attempt, fingerprint: string): Promise<StoredMove> => {
-    const { request, held, agency, key } = attempt
+    const { request, held, key } = attempt
     const { accountId, asked } = request
     const named = { accountId, key, part: 'request' } as const
     const earlier = await store.findMove(named)
     if (earlier !== null) return requireSame(earlier, fingerprint)
-    const state = await readHeldState(agency, held)
+    const state = await readState(attempt)
     const move = planMove(asked, state)
     const { authorizationId } = await sign(attempt, move)
     const stored = { ...named, heldPaymentId: held.id, authorizationId, fingerprint, move }
@@ -98,7 +103,7 @@ export const createMoveHold = ({
 
   /** A capture that was made stands, whatever becomes of the void; a repeated request goes on with it. */
   const voidRemainder = async (attempt: Attempt, fingerprint: string): Promise<Moved | null> => {
-    const { held, agency, key, request } = attempt
+    const { held, key, request } = attempt
     const move = { type: 'void' } as const
     try {
       const signed = await sign(attempt, move)
@@ -113,7 +118,7 @@ export const createMoveHold = ({
         move,
       }
       const isAsked = (await store.findMove(stored)) !== null
-      if (!isAsked && (await readHeldState(agency, held)).capturable === 0n) return null
+      if (!isAsked && (await readState(attempt)).capturable === 0n) return null
       await store.saveMove(stored)
       const result = await settle(attempt, stored, signed)
       return describe(result, move) ?? describeUnsent(result)
@@ -151,7 +156,7 @@ export const createMoveHold = ({
     const stored = await findMove(attempt, fingerprint)
     const result = await settle(attempt, stored, await sign(attempt, stored.move))
     const moved = describe(result, stored.move)
-    if (moved === null) throw refuse(result, await readState(attempt))
+    if (moved === null) throw refuse(result, await readState(attempt).catch(() => null))
     const isVoiding = asked.type === 'capture' && asked.voidsRemainder && moved.status === 'confirmed'
     const voided = isVoiding ? await voidRemainder(attempt, fingerprint) : null
     return { ...moved, ...(voided === null ? {} : { void: voided }), ...(await view(attempt)) }
@@ -198,11 +203,7 @@ const planMove = (asked: MoveRequest['asked'], state: HeldState): HoldMove => {
   }
 }
 
-/** Null while the chain cannot be read. */
-const readState = ({ agency, held }: Attempt): Promise<HeldState | null> =>
-  readHeldState(agency, held).catch(() => null)
-
-/** Nothing was sent for this request. `state` says what a next one starts from. */
+/** Nothing was sent for this request. `state` says what a next one starts from; null: the chain could not be read. */
 const refuse = (
   { errorReason, errorMessage }: Pick<SettleResult, 'errorReason' | 'errorMessage'>,
   state: HeldState | null,

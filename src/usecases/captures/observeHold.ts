@@ -14,7 +14,7 @@ import type { HeldPaymentDetails, HeldPaymentView, HeldStatus } from '../../prot
 import type { HoldAgency } from '../../schemes/holdAgency.js'
 import type { SchemeRegistry } from '../../schemes/registry.js'
 
-const readDeadlineMs = 5_000
+const defaultDeadlineMs = 5_000
 
 /** Throws SERVICE_UNAVAILABLE where the network of the hold is not served. */
 export const getAgency = (
@@ -29,9 +29,13 @@ export const getAgency = (
 }
 
 /** Throws SERVICE_UNAVAILABLE if the chain does not answer in time. */
-export const readHeldState = async (agency: HoldAgency, held: HeldPayment): Promise<HeldState> => {
+export const readHeldState = async (
+  agency: HoldAgency,
+  held: HeldPayment,
+  deadlineMs = defaultDeadlineMs,
+): Promise<HeldState> => {
   try {
-    return await withTimeout(agency.readState(held), readDeadlineMs)
+    return await withTimeout(agency.readState(held), deadlineMs)
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     throw new AppError('SERVICE_UNAVAILABLE', `${held.network} cannot be read at the moment`, {
@@ -60,12 +64,14 @@ interface ObserveHoldDependencies {
   readonly clock: Pick<Clock, 'now'>
   /** How long before the capture deadline the account is warned. */
   readonly warnedBeforeMs: number
+  /** Limits a look at the chain; default: 5 s. */
+  readonly readDeadlineMs?: number
 }
 
 export const createObserveHold =
-  ({ store, registry, clock, warnedBeforeMs }: ObserveHoldDependencies): ObserveHold =>
+  ({ store, registry, clock, warnedBeforeMs, readDeadlineMs }: ObserveHoldDependencies): ObserveHold =>
   async (held) => {
-    const state = await readHeldState(getAgency(registry, held), held)
+    const state = await readHeldState(getAgency(registry, held), held, readDeadlineMs)
     // After the chain: what was mined in between is found as open.
     const settlements = await store.listSettlements(held, maxSettlements)
     const unfinished = state.capturable > 0n ? await store.findUnfinished(held.id) : null

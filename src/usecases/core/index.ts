@@ -86,6 +86,7 @@ interface CoreDependencies {
   readonly logger: Logger
   readonly startSettleWait?: StartSettleWait
   readonly stateDeadlineMs?: number
+  readonly journalDeadlineMs?: number
 }
 
 export interface Core {

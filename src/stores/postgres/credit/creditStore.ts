@@ -40,7 +40,7 @@ const defaultRecountTimeoutMs = 1_500
 export const createCreditStore = (
   pool: Pool,
   reads: Pool = pool,
-  { recountTimeoutMs = defaultRecountTimeoutMs } = {},
+  { recountTimeoutMs = defaultRecountTimeoutMs }: { readonly recountTimeoutMs?: number } = {},
 ): CreditStore => {
   let dating: Promise<boolean> | null = null
   /** All that wait for it share one connection: readers must not use up those of settlements. */

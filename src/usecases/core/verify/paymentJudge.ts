@@ -62,10 +62,12 @@ export interface PaymentJudgeDependencies {
   /** Default: nothing is paused. */
   readonly pauses?: PauseGate
   readonly extensions?: PaymentExtensions
+  /** Limits each read of the journal; default: 3 s. */
+  readonly journalDeadlineMs?: number
 }
 
 // Shorter than the deadline: a slow journal must leave time for the chain.
-const journalDeadlineMs = 3_000
+const defaultJournalDeadlineMs = 3_000
 
 export const createPaymentJudge = ({
   registry,
@@ -75,7 +77,19 @@ export const createPaymentJudge = ({
   findStreamed,
   pauses = noPauses,
   extensions = noPaymentExtensions,
+  journalDeadlineMs = defaultJournalDeadlineMs,
 }: PaymentJudgeDependencies): PaymentJudge => {
+  const readInTime = async <T>(reading: Promise<T>): Promise<T> => {
+    try {
+      return await withTimeout(reading, journalDeadlineMs)
+    } catch (cause) {
+      throw new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
+        cause,
+        retryAfterSeconds: 1,
+      })
+    }
+  }
+
   const findSettlement = async ({ scheme, payment }: ReadRequest): Promise<Settlement | null> => {
     const authorizationId = scheme.identify(payment)
     if (authorizationId === null) return null
@@ -224,16 +238,5 @@ const compareKind = (registry: SchemeRegistry, { requirements, callerNetwork }: 
     path: 'paymentRequirements.network',
     found: callerNetwork,
     expected: `${networks.slice(0, maxListed).join(' or ')}${more}`,
-  }
-}
-
-const readInTime = async <T>(reading: Promise<T>): Promise<T> => {
-  try {
-    return await withTimeout(reading, journalDeadlineMs)
-  } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'The database does not answer at the moment', {
-      cause,
-      retryAfterSeconds: 1,
-    })
   }
 }
