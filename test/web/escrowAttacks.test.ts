@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { listenOnLoopback } from '../support/listenOnLoopback.js'
 import { useEscrowConsole } from './escrowScene.js'
@@ -11,6 +11,7 @@ const chromium = findChromium()
 describe.skipIf(chromium === null)('actions of the console', () => {
   const escrow = useEscrowConsole(chromium ?? '')
   const { openHold, openChannel, openPage, openDetails } = escrow
+  afterEach(() => escrow.browser.page.unrouteAll({ behavior: 'ignoreErrors' }))
 
   const actions = [
     { action: 'Capture', path: '/v1/captures' },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { findChromium } from '../support/chromium.js'
 import { useTestDatabase } from '../support/postgres.js'
@@ -24,6 +24,7 @@ describe.skipIf(chromium === null)('keys in the console', () => {
     await browser.close()
     await service.close()
   })
+  afterEach(() => browser.page.unrouteAll({ behavior: 'ignoreErrors' }))
 
   const openPage = async (apiKey: string) => {
     const { page } = browser
@@ -99,10 +100,10 @@ describe.skipIf(chromium === null)('keys in the console', () => {
 
   it('that are rotated are shown although the feed is refused before the answer is here', async () => {
     const page = await openPage(await calls.register('rosalind@example.com'))
-    const refused = page.waitForResponse(
-      (response) => response.url().includes('/v1/events') && response.status() === 401,
-    )
     await page.route('**/dashboard/rotate*', async (route) => {
+      const refused = page.waitForResponse(
+        (response) => response.url().includes('/v1/events') && response.status() === 401,
+      )
       const response = await route.fetch()
       const { apiKey } = z.object({ apiKey: z.string() }).parse(await response.json())
       // An event ends the request that waits for one; the next one carries the old key.
@@ -114,7 +115,6 @@ describe.skipIf(chromium === null)('keys in the console', () => {
     await page.getByLabel('Invalid at once').check()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
     expect((await ask(await readShown(), '/dashboard/info')).status).toBe(200)
-    await page.unroute('**/dashboard/rotate*')
     await waitUntilLive(page)
     browser.expectNoProblems()
   })

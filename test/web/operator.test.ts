@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { operatorOverview } from '../../src/protocol/operatorOverview.js'
 import { findChromium } from '../support/chromium.js'
@@ -85,6 +85,7 @@ describe.skipIf(chromium === null)("the operator's pages of the console", () => 
     await browser.close()
     await service.close()
   })
+  afterEach(() => browser.page.unrouteAll({ behavior: 'ignoreErrors' }))
 
   const enter = async (text = token) => {
     const { page } = browser
@@ -310,10 +311,13 @@ describe.skipIf(chromium === null)("the operator's pages of the console", () => 
     // Effects wait for a frame or a timer, and neither comes while the clock of the page stands still.
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
-    await goTo(page, 'Accounts')
     const search = page.getByLabel('Id, or the beginning')
-    await search.fill('ada@')
-    await page.clock.resume()
+    try {
+      await goTo(page, 'Accounts')
+      await search.fill('ada@')
+    } finally {
+      await page.clock.resume()
+    }
     await waitForCount(page.getByText('Loading …'), 0)
     expect(await search.inputValue()).toBe('ada@')
   })

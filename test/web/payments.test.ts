@@ -69,12 +69,17 @@ describe.skipIf(chromium === null)('payments in the console', () => {
     await page.getByText('No payment matches').waitFor()
     await page.getByRole('link', { name: 'Show all payments' }).click()
     await waitForCount(rowsOf(), 50)
-    for (const text of ['0xPAYER876', `0x${'9876'.padStart(64, '0')}`]) {
+    for (const [text, payer] of [
+      ['0xPAYER876', '0xpayer876'],
+      [`0x${'9876'.padStart(64, '0')}`, '0xpayer9876'],
+    ] as const) {
       await page.getByLabel('Transaction, payer or id').fill(text)
       await page.getByRole('button', { name: 'Find' }).click()
       await waitForCount(rowsOf(), 1)
+      await rowsOf().getByTitle(payer, { exact: true }).waitFor()
     }
     await rowsOf().getByRole('link').click()
+    await page.waitForURL(/payments\/[0-9a-f-]{36}$/)
     const id = page.url().split('/').at(-1) ?? ''
     await page.goto(`${service.url}/console/payments`)
     await signInWith(page, apiKey)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium } from '../support/chromium.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { reservePort } from '../support/reservePort.js'
@@ -10,6 +10,7 @@ import {
   openConsole,
   signInWith,
   waitForCount,
+  waitForHeadingFocus,
   waitUntilLive,
 } from './support.js'
 
@@ -33,6 +34,7 @@ describe.skipIf(chromium === null)('a session of the console', () => {
     await browser.close()
     await service.close()
   })
+  afterEach(() => browser.page.unrouteAll({ behavior: 'ignoreErrors' }))
 
   const rows = () => browser.page.getByRole('table', { name: 'Payments, newest first' }).locator('tbody tr')
 
@@ -139,11 +141,11 @@ describe.skipIf(chromium === null)('a session of the console', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await waitForCount(rows(), 1)
+    await waitForHeadingFocus(page)
     await rows().getByRole('link').focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Payment', exact: true }).waitFor()
-    // The new page is announced from its heading.
-    await page.waitForFunction("document.activeElement.tagName === 'H1'")
+    await waitForHeadingFocus(page)
     browser.expectNoProblems()
   })
 })

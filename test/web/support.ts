@@ -151,6 +151,9 @@ export const actBeforeRequest = (page: Page, url: string, act: () => Promise<unk
     { times: 1 },
   )
 
+/** A new page is announced from its heading, which takes the focus in a later frame. */
+export const waitForHeadingFocus = (page: Page): Promise<void> => page.locator('h1:focus').waitFor()
+
 export const waitForCount = async (found: Locator, count: number): Promise<void> => {
   await pollUntil(
     async () => (await found.count()) === count,
