@@ -304,6 +304,9 @@ describe.concurrent('a network', () => {
       await statusAt(validBefore + slack + 1)
       const ended = await pollUntil(
         async () => {
+          // A transaction that was on its way when sends were refused may be in the last block: what follows from it is final
+          // only with a later one.
+          await control.mine()
           const status = await reconcile()
           return status !== 'pending' && status
         },
