@@ -57,7 +57,8 @@ const findViolations = `(() => {
   return axe.run({ resultTypes: ['violations'], rules }).then(({ violations }) => violations)
 })()`
 
-const twoFrames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
+export const twoFrames =
+  'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
 
 export const openConsole = async (
   chromium: string,

@@ -21,12 +21,20 @@ export const navigate = (href: string, { replace = false } = {}): void => {
   place.set(readPlace())
   if (place.get().path === before) return
   scrollTo(0, 0)
-  focusHeading()
+  focusHeading(document.activeElement)
 }
 
-/** A reader of the screen hears the new page; a keyboard goes on from its start. */
-export const focusHeading = (): void => {
-  requestAnimationFrame(() => document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true }))
+/**
+ * A reader of the screen hears the new page; a keyboard goes on from its start. Only what led to the page, such as a link,
+ * gives the focus up: the user chose every other element meanwhile, and may be typing into it.
+ */
+export const focusHeading = (origin: Element | null = null): void => {
+  requestAnimationFrame(() => {
+    const heading = document.querySelector<HTMLElement>('main h1')
+    const { activeElement } = document
+    // The body has the focus after the element that had it is gone.
+    if (activeElement === origin || activeElement?.contains(heading)) heading?.focus({ preventScroll: true })
+  })
 }
 
 /** The same page with other parameters; null removes one. */

@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findChromium } from '../support/chromium.js'
+import { pollUntil } from '../support/pollUntil.js'
+import { useTestDatabase } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+import { type ConsoleBrowser, openConsole, twoFrames } from './support.js'
+
+const chromium = findChromium()
+const token = 'an-operator-token-of-some-length'
+
+/* What a user does and sees while the page still waits: for its effects, for a frame, or for an answer. */
+describe.skipIf(chromium === null)('a page of the console that still waits', () => {
+  const database = useTestDatabase({ isSandbox: true })
+  let service: TestService
+  let browser: ConsoleBrowser
+  beforeAll(async () => {
+    service = await startService({
+      databaseUrl: database.url,
+      environment: {
+        SANDBOX: 'true',
+        RATE_LIMITS: 'off',
+        OPERATOR_TOKEN: token,
+      },
+    })
+  })
+  afterAll(() => service.close())
+  // A clock or a route of one test must not reach the next one.
+  beforeEach(async () => {
+    browser = await openConsole(chromium ?? '', service.url)
+    // The page gives no request up while a test looks at it.
+    await browser.page.addInitScript('AbortSignal.timeout = () => new AbortController().signal')
+  })
+  afterEach(async () => {
+    browser.expectNoProblems()
+    await browser.close()
+  })
+
+  /** Keeps requests from the service, until the function is called that it returns. */
+  const holdRequests = async (url: string) => {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await browser.page.route(url, async (route) => {
+      await released
+      await route.continue()
+    })
+    return release
+  }
+  /** Holds effects and frames back, until the clock of the page is resumed. */
+  const stopClock = async () => {
+    const { page } = browser
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+  }
+  const resumeClock = async (title: string) => {
+    const { page } = browser
+    await page.clock.resume()
+    // An effect of the page sets it.
+    await pollUntil(async () => (await page.title()) === `${title} · quittance`, `the title ${title}`)
+    await page.evaluate(twoFrames)
+  }
+
+  it('leaves the focus in a field that its user types into since the page was loaded', async () => {
+    const { page } = browser
+    const part = '**/console/assets/part-OperatorPage*'
+    const answer = await holdRequests(part)
+    const asked = page.waitForRequest(part)
+    await page.goto(`${service.url}/console/operator`)
+    await asked
+    await stopClock()
+    answer()
+    const field = page.getByLabel('Operator token')
+    await field.focus()
+    await page.keyboard.type('first')
+    await resumeClock('Operator')
+    await page.keyboard.type(' second')
+    expect(await field.inputValue()).toBe('first second')
+  })
+
+  it('leaves the focus where its user moved it after a link, and moves it from the link to the heading', async () => {
+    const { page } = browser
+    await page.goto(`${service.url}/console`)
+    const link = page.getByRole('link', { name: 'Explain' })
+    const focused = () => page.evaluate<string>('document.activeElement.textContent')
+    await link.press('Enter')
+    await page.getByLabel('Body of /verify').waitFor()
+    await page.locator('h1:focus').waitFor()
+    await page.goBack()
+    await stopClock()
+    await link.press('Enter')
+    await page.getByLabel('Body of /verify').focus()
+    await resumeClock('Explain')
+    await page.keyboard.type('{}')
+    expect(await page.getByLabel('Body of /verify').inputValue()).toBe('{}')
+    await page.goBack()
+    await page.clock.pauseAt(Date.now() + 120_000)
+    await link.press('Enter')
+    await page.keyboard.press('Shift+Tab')
+    expect(await focused()).toBe('Playground')
+    await resumeClock('Explain')
+    expect(await focused()).toBe('Playground')
+  })
+})
