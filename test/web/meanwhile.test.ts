@@ -3,15 +3,25 @@ import { findChromium } from '../support/chromium.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { type ConsoleBrowser, openConsole, twoFrames } from './support.js'
+import {
+  type ConsoleBrowser,
+  createCalls,
+  openConsole,
+  openLivePage,
+  twoFrames,
+  waitForCount,
+} from './support.js'
 
 const chromium = findChromium()
 const token = 'an-operator-token-of-some-length'
+const payee = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
+const payer = '0x18f77dd01186556F1F745E7847A4686421dEE072'
 
 /* What a user does and sees while the page still waits: for its effects, for a frame, or for an answer. */
 describe.skipIf(chromium === null)('a page of the console that still waits', () => {
   const database = useTestDatabase({ isSandbox: true })
   let service: TestService
+  let calls: ReturnType<typeof createCalls>
   let browser: ConsoleBrowser
   beforeAll(async () => {
     service = await startService({
@@ -22,6 +32,7 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
         OPERATOR_TOKEN: token,
       },
     })
+    calls = createCalls(service.url)
   })
   afterAll(() => service.close())
   // A clock or a route of one test must not reach the next one.
@@ -35,6 +46,8 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     await browser.close()
   })
 
+  const createIntent = (apiKey: string) =>
+    calls.post('/v1/intent', { payer, payee, amount: '10000', asset: 'USDC' }, apiKey)
   /** Keeps requests from the service, until the function is called that it returns. */
   const holdRequests = async (url: string) => {
     let release = () => {}
@@ -100,5 +113,43 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     expect(await focused()).toBe('Playground')
     await resumeClock('Explain')
     expect(await focused()).toBe('Playground')
+  })
+
+  it('keeps a list readable while an event reloads it, and dims that of another filter', async () => {
+    const apiKey = await calls.register('ada@example.com')
+    await createIntent(apiKey)
+    const { page } = browser
+    await openLivePage(page, { url: `${service.url}/console/intents`, apiKey })
+    const rows = page.getByRole('table', { name: 'Intents, newest first' }).locator('tbody tr')
+    await waitForCount(rows, 1)
+    const dimmed = page.locator('.stale')
+    const answerEvent = await holdRequests('**/v1/intent?*')
+    await createIntent(apiKey)
+    await page.locator('[aria-busy="true"]').waitFor()
+    await browser.expectAccessible()
+    expect(await dimmed.count()).toBe(0)
+    answerEvent()
+    await waitForCount(rows, 2)
+    const answerFilter = await holdRequests('**/v1/intent?*status=*')
+    await page.getByLabel('Status').selectOption('Cancelled')
+    await dimmed.waitFor()
+    answerFilter()
+    await page.getByText('No intents match.').waitFor()
+    await waitForCount(dimmed, 0)
+  })
+
+  it("keeps the operator's figures readable while the next answer is late, and says how old they are", async () => {
+    const { page } = browser
+    await page.clock.install()
+    await page.goto(`${service.url}/console/operator`)
+    await page.getByLabel('Operator token').fill(token)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.getByText('Needs attention').waitFor()
+    const answer = await holdRequests('**/v1/operator/overview')
+    await page.clock.fastForward(13_000)
+    await page.getByText('This is not current.').waitFor()
+    await browser.expectAccessible()
+    answer()
+    await waitForCount(page.getByText('This is not current.'), 0)
   })
 })

@@ -7,6 +7,8 @@ export interface Loaded<Data> {
   /** Of the last load; null if it succeeded or is in progress. */
   readonly error: ApiError | null
   readonly isLoading: boolean
+  /** Says whether `data` belongs to earlier keys, and is shown until that of these arrives. */
+  readonly isOther: boolean
   reload(): void
   /** Changes what is shown without asking. */
   update(change: (data: Data) => Data): void
@@ -50,5 +52,5 @@ export const useLoad = <Data>(
     changes.current?.push(change)
     setState((before) => (before.data === null ? before : { ...before, data: change(before.data) }))
   }, [])
-  return { ...state, reload, update }
+  return { ...state, isOther: state.data !== null && loaded.current !== wanted, reload, update }
 }

@@ -25,7 +25,7 @@ export const Overview = () => {
         </div>
       ) : null}
       {overview !== null ? (
-        <div class={isStale ? 'stale' : ''}>
+        <div class={error === null ? '' : 'stale'}>
           <Everything overview={overview} />
         </div>
       ) : error === null ? (

@@ -23,7 +23,7 @@ const Payments = ({ query }: Pick<PageInput, 'query'>) => {
   const cursor = query.get('cursor') ?? undefined
   const search = query.get('q') ?? undefined
   const filter = { status, network, search, isFirst: cursor === undefined }
-  const { data, error, isLoading, reload, update } = useLoad<PaymentPage>(
+  const { data, error, isLoading, isOther, reload, update } = useLoad<PaymentPage>(
     (signal) =>
       api.get('/dashboard/settlements', {
         query: {
@@ -53,7 +53,7 @@ const Payments = ({ query }: Pick<PageInput, 'query'>) => {
       <PaymentFilters status={status} network={network} search={search} />
       {error === null ? null : <ErrorNote error={error} onRetry={reload} />}
       <Announcement payments={data?.settlements ?? []} arrived={arrived} />
-      <div aria-busy={isLoading} class={isLoading && data !== null ? 'stale' : ''}>
+      <div aria-busy={isLoading} class={isOther ? 'stale' : ''}>
         {data === null ? (
           isLoading ? (
             <p class="soft">Loading …</p>
@@ -72,7 +72,9 @@ const Payments = ({ query }: Pick<PageInput, 'query'>) => {
       </div>
       <nav class="pager" aria-label="Pages of payments">
         {cursor === undefined ? null : <a href={withQuery({ cursor: null })}>Newest</a>}
-        {data?.nextCursor === undefined ? null : <a href={withQuery({ cursor: data.nextCursor })}>Older</a>}
+        {data?.nextCursor === undefined || isOther ? null : (
+          <a href={withQuery({ cursor: data.nextCursor })}>Older</a>
+        )}
       </nav>
     </Page>
   )

@@ -31,11 +31,11 @@ export const Listing = ({
   empty,
   children,
 }: ListingProps) => {
-  const { data, error, isLoading, reload } = loaded
+  const { data, error, isLoading, isOther, reload } = loaded
   return (
     <>
       {error === null ? null : <ErrorNote error={error} onRetry={reload} />}
-      <div aria-busy={isLoading} class={isLoading && data !== null ? 'stale' : ''}>
+      <div aria-busy={isLoading} class={isOther ? 'stale' : ''}>
         {data === null ? (
           isLoading ? (
             <p class="soft">Loading …</p>
@@ -55,7 +55,7 @@ export const Listing = ({
       {cursor === null && data?.nextCursor === undefined ? null : (
         <nav class="pager" aria-label={`Pages of ${noun}`}>
           {cursor === null ? null : <a href={withQuery({ cursor: null })}>{pager.first}</a>}
-          {data?.nextCursor === undefined ? null : (
+          {data?.nextCursor === undefined || isOther ? null : (
             <a href={withQuery({ cursor: data.nextCursor })}>{pager.next}</a>
           )}
         </nav>
