@@ -152,4 +152,23 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     answer()
     await waitForCount(page.getByText('This is not current.'), 0)
   })
+
+  it('keeps what is typed into the restrictions before the account is read again', async () => {
+    const apiKey = await calls.register('edith@example.com')
+    const { page } = browser
+    await openLivePage(page, { url: `${service.url}/console/keys`, apiKey })
+    const [addresses, hosts] = [page.getByLabel('Addresses'), page.getByLabel('Hosts of web pages')]
+    await addresses.fill('203.0.113.7')
+    await page.getByRole('button', { name: 'Save for all keys' }).click()
+    const answer = await holdRequests('**/dashboard/info')
+    const answered = page.waitForResponse('**/dashboard/info')
+    await page.getByRole('button', { name: 'Allow 127.0.0.1 too' }).click()
+    await page.getByText('Restrictions changed').waitFor()
+    expect(await addresses.inputValue()).toBe('203.0.113.7\n127.0.0.1')
+    await hosts.fill('127.0.0.1')
+    answer()
+    await (await answered).finished()
+    await page.evaluate(twoFrames)
+    expect(await hosts.inputValue()).toBe('127.0.0.1')
+  })
 })

@@ -48,13 +48,7 @@ const Keys = () => {
       </Card>
       <div class="columns">
         <CreateKey grantable={current?.scopes ?? []} onKey={onKey} />
-        {account === null ? null : (
-          <Restrictions
-            key={`${account.allowedIPs?.join()} ${account.allowedRef?.join()}`}
-            account={account}
-            onChanged={changed}
-          />
-        )}
+        {account === null ? null : <Restrictions account={account} onChanged={changed} />}
       </div>
       <LatestChanges round={changes} />
       {created === null ? null : (

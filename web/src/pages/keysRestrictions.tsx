@@ -52,6 +52,9 @@ export const Restrictions = ({ account, onChanged }: RestrictionsProps) => {
       return result
     })
     if (saved === null) return
+    // What was typed since the request stays.
+    setAddresses((text) => (text === addresses ? saved.allowedIPs.join('\n') : text))
+    setHosts((text) => (text === hosts ? saved.allowedRef.join('\n') : text))
     onChanged()
     await refreshAccount()
   }
