@@ -171,4 +171,18 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     await page.evaluate(twoFrames)
     expect(await hosts.inputValue()).toBe('127.0.0.1')
   })
+
+  it('asks again for the names of networks and tokens while the service does not answer', async () => {
+    const apiKey = await calls.register('grace@example.com')
+    await calls.settle('CAFE11', apiKey)
+    const { page } = browser
+    const names = '**/console/networks.json'
+    await page.route(names, (route) => route.abort())
+    await openLivePage(page, { url: `${service.url}/console/payments`, apiKey })
+    const table = page.getByRole('table', { name: 'Payments, newest first' })
+    await table.getByText('units of').waitFor()
+    await page.unroute(names)
+    await table.getByText('USDC').waitFor()
+    await waitForCount(table.getByText('units of'), 0)
+  })
 })

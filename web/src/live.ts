@@ -1,4 +1,5 @@
 import type { Answer, Result } from './api.js'
+import { firstPauseMs, longestPauseMs, pause, pauseAfter } from './pause.js'
 import { api, type Settlement } from './session.js'
 import { createStore } from './store.js'
 
@@ -39,7 +40,6 @@ const notify = (change: Change): void => {
 }
 
 const waitSeconds = 25
-const [firstPauseMs, longestPauseMs] = [1_000, 15_000]
 const partPauseMs = 250
 
 /**
@@ -69,7 +69,7 @@ const run = async (signal: AbortSignal): Promise<void> => {
       liveState.set('interrupted')
       // The service no longer knows the cursor, for example after a backup was restored.
       if (result.error.code === 'INVALID_REQUEST') cursor = null
-      await pause(Math.max(pauseMs, (result.error.retryAfterSeconds ?? 0) * 1_000), signal)
+      await pauseAfter(result.error, pauseMs, signal)
       pauseMs = Math.min(2 * pauseMs, longestPauseMs)
       continue
     }
@@ -96,17 +96,3 @@ const run = async (signal: AbortSignal): Promise<void> => {
 
 const isSettlement = (data: unknown): data is Settlement =>
   typeof data === 'object' && data !== null && 'id' in data && 'status' in data && 'network' in data
-
-/** Ends early when the browser is online again. */
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      removeEventListener('online', end)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    addEventListener('online', end)
-    signal.addEventListener('abort', end)
-  })

@@ -1,3 +1,4 @@
+import { firstPauseMs, longestPauseMs, pauseAfter } from './pause.js'
 import { api } from './session.js'
 import { createStore } from './store.js'
 
@@ -10,10 +11,13 @@ export interface NetworkNames {
 
 export const networks = createStore<readonly NetworkNames[]>([])
 
-/** Names of networks and tokens. Without them amounts are shown in smallest units. */
+/** Asks for the names of networks and tokens until they arrive. Without them amounts are shown in smallest units. */
 export const loadNetworks = async (): Promise<void> => {
-  const result = await api.getFile<{ readonly networks: readonly NetworkNames[] }>('/console/networks.json')
-  if (result.ok) networks.set(result.data.networks)
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    const result = await api.getFile<{ readonly networks: readonly NetworkNames[] }>('/console/networks.json')
+    if (result.ok) return networks.set(result.data.networks)
+    await pauseAfter(result.error, pauseMs)
+  }
 }
 
 export const nameOf = (network: string): string =>

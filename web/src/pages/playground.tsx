@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
-import { loadNetworks, networks } from '../networks.js'
+import { useState } from 'preact/hooks'
+import { networks } from '../networks.js'
 import type { Plan } from '../playground/plan.js'
 import { planFixedPayer } from '../playground/plan.js'
 import { SandboxPayers } from '../playground/SandboxPayers.js'
@@ -17,9 +17,6 @@ const Playground = () => {
   const { account, reason } = useStore(session)
   const known = useStore(networks)
   const { data, error, reload } = useLoad((signal) => api.get('/info', { signal }), [])
-  useEffect(() => {
-    if (known.length === 0) void loadNetworks()
-  }, [])
   if (data?.features.apiKeyRequired === true && account === null) return <SignIn reason={reason} />
   const isSandbox = data?.features.sandbox === true
   const payable = known.filter(({ network, isTestnet }) => isTestnet && network.startsWith('eip155:'))
