@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { findChromium } from '../support/chromium.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
@@ -10,6 +11,7 @@ import {
   openLivePage,
   twoFrames,
   waitForCount,
+  waitForHeadingFocus,
 } from './support.js'
 
 const chromium = findChromium()
@@ -42,12 +44,16 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     await browser.page.addInitScript('AbortSignal.timeout = () => new AbortController().signal')
   })
   afterEach(async () => {
-    browser.expectNoProblems()
     await browser.close()
+    browser.expectNoProblems()
   })
 
   const createIntent = (apiKey: string) =>
     calls.post('/v1/intent', { payer, payee, amount: '10000', asset: 'USDC' }, apiKey)
+  const createKey = async (apiKey: string): Promise<string> => {
+    const key = { name: 'Laptop', scopes: ['read', 'manage'] }
+    return z.object({ apiKey: z.string() }).parse(await calls.post('/dashboard/api-keys', key, apiKey)).apiKey
+  }
   /** Keeps requests from the service, until the function is called that it returns. */
   const holdRequests = async (url: string) => {
     let release = () => {}
@@ -78,9 +84,7 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     const { page } = browser
     const part = '**/console/assets/part-OperatorPage*'
     const answer = await holdRequests(part)
-    const asked = page.waitForRequest(part)
-    await page.goto(`${service.url}/console/operator`)
-    await asked
+    await Promise.all([page.waitForRequest(part), page.goto(`${service.url}/console/operator`)])
     await stopClock()
     answer()
     const field = page.getByLabel('Operator token')
@@ -98,7 +102,7 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     const focused = () => page.evaluate<string>('document.activeElement.textContent')
     await link.press('Enter')
     await page.getByLabel('Body of /verify').waitFor()
-    await page.locator('h1:focus').waitFor()
+    await waitForHeadingFocus(page)
     await page.goBack()
     await stopClock()
     await link.press('Enter')
@@ -161,13 +165,12 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     await addresses.fill('203.0.113.7')
     await page.getByRole('button', { name: 'Save for all keys' }).click()
     const answer = await holdRequests('**/dashboard/info')
-    const answered = page.waitForResponse('**/dashboard/info')
     await page.getByRole('button', { name: 'Allow 127.0.0.1 too' }).click()
     await page.getByText('Restrictions changed').waitFor()
     expect(await addresses.inputValue()).toBe('203.0.113.7\n127.0.0.1')
     await hosts.fill('127.0.0.1')
-    answer()
-    await (await answered).finished()
+    const [answered] = await Promise.all([page.waitForResponse('**/dashboard/info'), answer()])
+    await answered.finished()
     await page.evaluate(twoFrames)
     expect(await hosts.inputValue()).toBe('127.0.0.1')
   })
@@ -184,5 +187,42 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     await page.unroute(names)
     await table.getByText('USDC').waitFor()
     await waitForCount(table.getByText('units of'), 0)
+  })
+
+  it('says that its own key was revoked, although the feed is refused before the answer is here', async () => {
+    const primary = await calls.register('mary@example.com')
+    const apiKey = await createKey(primary)
+    const { page } = browser
+    await openLivePage(page, { url: `${service.url}/console/keys`, apiKey })
+    await page.route('**/dashboard/api-keys/*', async (route) => {
+      const refused = page.waitForResponse(
+        (response) => response.url().includes('/v1/events') && response.status() === 401,
+      )
+      const response = await route.fetch()
+      // An event ends the request that waits for one; the next one is refused.
+      await calls.settle('CAFE11', primary)
+      await refused
+      await route.fulfill({ response })
+    })
+    await page.getByRole('button', { name: 'Revoke Laptop' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('You were signed out. You revoked the key of this session.').waitFor()
+  })
+
+  it('ends the session of a key that was revoked elsewhere, once it is to revoke itself', async () => {
+    const primary = await calls.register('rosa@example.com')
+    const apiKey = await createKey(primary)
+    const { page } = browser
+    await openLivePage(page, { url: `${service.url}/console/keys`, apiKey })
+    // The next request for events would end the session, too.
+    await holdRequests('**/v1/events*')
+    await page.route('**/dashboard/api-keys/*', async (route) => {
+      const headers = { authorization: `Bearer ${primary}` }
+      await fetch(route.request().url(), { method: 'DELETE', headers })
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Revoke Laptop' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('You were signed out. The API key is not valid.').waitFor()
   })
 })

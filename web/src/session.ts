@@ -41,36 +41,56 @@ const remember = (key: string | null): void => {
 export const session = createStore<Session>({ ...signedOut, key: readRemembered() })
 export const isSandbox = createStore(false)
 
-/** While the new key of a rotation is on its way. */
-let isReplacing = false
+/** True while the session's own key is being replaced or revoked. */
+let isChangingKey = false
 
 export const api = createApi({
   getKey: () => session.get().key,
   refusals: [401],
   onKeyRefused: (key, message) => {
     // An answer to a key that was replaced meanwhile says nothing about the new one.
-    if (session.get().key === key && !isReplacing) endSession(message)
+    if (session.get().key === key && !isChangingKey) endSession(message)
   },
   onAnswer: (answer) => isSandbox.set(answer.isSandbox),
 })
 
 /**
- * The session goes on with the new key. Until it arrives, a request with the old one, such as that of the feed, may be
- * refused: that must not end the session, because the page shows the new key once.
+ * Until the answer arrives, a request with the old key, such as that of the feed, may be refused: that must not end the
+ * session, because the page shows the new key once, and says why the session ends.
  */
-export const rotateKey = async (graceSeconds: number): Promise<Result<{ readonly apiKey: string }>> => {
-  isReplacing = true
+const changeOwnKey = async <Data>(
+  request: () => Promise<Result<Data>>,
+  onChanged: (data: Data) => void,
+): Promise<Result<Data>> => {
+  const { key } = session.get()
+  isChangingKey = true
   try {
-    const result = await api.post('/dashboard/rotate', { query: { graceSeconds } })
-    if (result.ok && session.get().account !== null) {
-      if (readRemembered() !== null) remember(result.data.apiKey)
-      session.set({ ...session.get(), key: result.data.apiKey })
-    }
+    const result = await request()
+    if (session.get().key !== key) return result
+    if (result.ok) onChanged(result.data)
+    else if (result.error.status === 401) endSession(result.error.message)
     return result
   } finally {
-    isReplacing = false
+    isChangingKey = false
   }
 }
+
+/** The session goes on with the new key. */
+export const rotateKey = (graceSeconds: number): Promise<Result<{ readonly apiKey: string }>> =>
+  changeOwnKey(
+    () => api.post('/dashboard/rotate', { query: { graceSeconds } }),
+    ({ apiKey }) => {
+      if (readRemembered() !== null) remember(apiKey)
+      session.set({ ...session.get(), key: apiKey })
+    },
+  )
+
+/** The key revokes itself, and the session ends. */
+export const revokeOwnKey = (id: string) =>
+  changeOwnKey(
+    () => api.delete('/dashboard/api-keys/{id}', { params: { id } }),
+    () => endSession('You revoked the key of this session'),
+  )
 
 /** Null, or why the key does not open the console. */
 export const signIn = async (key: string, isRemembered: boolean): Promise<string | null> => {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Answer } from '../api.js'
-import { api, endSession, rotateKey, session } from '../session.js'
+import { api, revokeOwnKey, rotateKey, session } from '../session.js'
 import { useStore } from '../store.js'
 import { Confirm } from '../ui/Confirm.js'
 import { ErrorNote } from '../ui/ErrorNote.js'
@@ -213,14 +213,14 @@ interface RevokeProps {
 const Revoke = ({ apiKey, onRevoked, onClose }: RevokeProps) => {
   const change = useAction()
   const revoke = async () => {
-    const ownKey = session.get().key
+    const { id, current } = apiKey
     const revoked = await change.run(() =>
-      api.delete('/dashboard/api-keys/{id}', { params: { id: apiKey.id } }),
+      current ? revokeOwnKey(id) : api.delete('/dashboard/api-keys/{id}', { params: { id } }),
     )
-    if (revoked === null) return
+    // The page is gone with the session of a key that revoked itself.
+    if (revoked === null || current) return
     onClose()
-    if (!apiKey.current) return onRevoked()
-    if (session.get().key === ownKey) endSession('You revoked the key of this session')
+    onRevoked()
   }
   return (
     <Confirm
