@@ -11,6 +11,7 @@ describe('a database that cannot be used', () => {
     [coded('ENOTFOUND'), 'the host of db.example:6543 is unknown'],
     [coded('EHOSTUNREACH'), 'db.example:6543 does not answer'],
     [new Error('timeout exceeded when trying to connect'), 'db.example:6543 does not answer'],
+    [new Error('Connection terminated due to connection timeout'), 'db.example:6543 does not answer'],
     [coded('ECONNRESET'), 'db.example:6543 closed the connection'],
     [new Error('Connection terminated unexpectedly'), 'db.example:6543 closed the connection'],
     [coded('28P01'), 'the server at db.example:6543 refuses this user or password'],

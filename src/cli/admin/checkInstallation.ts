@@ -21,7 +21,9 @@ export const checkInstallation = async (read: () => Config): Promise<readonly Fi
     if (!(error instanceof ConfigError)) throw error
     return error.problems.map((text) => ({ level: 'error', subject, text }))
   }
-  const [stores, networks] = await Promise.all([checkStores(config), checkNetworks(config.chains)])
+  // One after the other: the libraries of the chains can take seconds to load, in which a connection would time out.
+  const stores = await checkStores(config)
+  const networks = await checkNetworks(config.chains)
   const valid: Finding = { level: 'ok', subject, text: `valid, ${config.chains.length} chain families` }
   return [valid, ...listRisks(config), ...stores, ...networks]
 }

@@ -64,7 +64,12 @@ const problems: readonly Problem[] = [
   },
   {
     codes: ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
-    texts: ['timeout exceeded when trying to connect', 'timeout expired', 'Query read timeout'],
+    texts: [
+      'timeout exceeded when trying to connect',
+      'timeout expired',
+      'connection timeout',
+      'Query read timeout',
+    ],
     describe: (place) => `${place} does not answer. Check the network and its firewall, or correct the URL.`,
   },
   {
