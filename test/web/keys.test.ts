@@ -3,7 +3,14 @@ import { z } from 'zod'
 import { findChromium } from '../support/chromium.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { type ConsoleBrowser, createCalls, openConsole, signInWith, waitUntilLive } from './support.js'
+import {
+  type ConsoleBrowser,
+  createCalls,
+  openConsole,
+  signInWith,
+  waitForRefusedFeed,
+  waitUntilLive,
+} from './support.js'
 
 const chromium = findChromium()
 
@@ -101,9 +108,7 @@ describe.skipIf(chromium === null)('keys in the console', () => {
   it('that are rotated are shown although the feed is refused before the answer is here', async () => {
     const page = await openPage(await calls.register('rosalind@example.com'))
     await page.route('**/dashboard/rotate*', async (route) => {
-      const refused = page.waitForResponse(
-        (response) => response.url().includes('/v1/events') && response.status() === 401,
-      )
+      const refused = waitForRefusedFeed(page)
       const response = await route.fetch()
       const { apiKey } = z.object({ apiKey: z.string() }).parse(await response.json())
       // An event ends the request that waits for one; the next one carries the old key.

@@ -9,9 +9,11 @@ import {
   createCalls,
   openConsole,
   openLivePage,
+  stopClock,
   twoFrames,
   waitForCount,
   waitForHeadingFocus,
+  waitForRefusedFeed,
 } from './support.js'
 
 const chromium = findChromium()
@@ -66,12 +68,6 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     })
     return release
   }
-  /** Holds effects and frames back, until the clock of the page is resumed. */
-  const stopClock = async () => {
-    const { page } = browser
-    await page.clock.install()
-    await page.clock.pauseAt(Date.now() + 60_000)
-  }
   const resumeClock = async (title: string) => {
     const { page } = browser
     await page.clock.resume()
@@ -85,7 +81,7 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     const part = '**/console/assets/part-OperatorPage*'
     const answer = await holdRequests(part)
     await Promise.all([page.waitForRequest(part), page.goto(`${service.url}/console/operator`)])
-    await stopClock()
+    await stopClock(page)
     answer()
     const field = page.getByLabel('Operator token')
     await field.focus()
@@ -104,7 +100,7 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     await page.getByLabel('Body of /verify').waitFor()
     await waitForHeadingFocus(page)
     await page.goBack()
-    await stopClock()
+    await stopClock(page)
     await link.press('Enter')
     await page.getByLabel('Body of /verify').focus()
     await resumeClock('Explain')
@@ -195,9 +191,7 @@ describe.skipIf(chromium === null)('a page of the console that still waits', () 
     const { page } = browser
     await openLivePage(page, { url: `${service.url}/console/keys`, apiKey })
     await page.route('**/dashboard/api-keys/*', async (route) => {
-      const refused = page.waitForResponse(
-        (response) => response.url().includes('/v1/events') && response.status() === 401,
-      )
+      const refused = waitForRefusedFeed(page)
       const response = await route.fetch()
       // An event ends the request that waits for one; the next one is refused.
       await calls.settle('CAFE11', primary)

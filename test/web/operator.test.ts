@@ -6,7 +6,7 @@ import { findChromium } from '../support/chromium.js'
 import { pollUntil } from '../support/pollUntil.js'
 import { useTestDatabase } from '../support/postgres.js'
 import { startService, type TestService } from '../support/service.js'
-import { type ConsoleBrowser, createCalls, openConsole, waitForCount } from './support.js'
+import { type ConsoleBrowser, createCalls, openConsole, stopClock, waitForCount } from './support.js'
 
 const chromium = findChromium()
 const token = 'an-operator-token-of-some-length'
@@ -308,9 +308,7 @@ describe.skipIf(chromium === null)("the operator's pages of the console", () => 
 
   it('keep what is typed into the search before the page has run its effects', async () => {
     const page = await open('')
-    // Effects wait for a frame or a timer, and neither comes while the clock of the page stands still.
-    await page.clock.install()
-    await page.clock.pauseAt(Date.now() + 60_000)
+    await stopClock(page)
     const search = page.getByLabel('Id, or the beginning')
     try {
       await goTo(page, 'Accounts')

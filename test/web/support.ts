@@ -152,6 +152,16 @@ export const actBeforeRequest = (page: Page, url: string, act: () => Promise<unk
     { times: 1 },
   )
 
+/** Waits until the page's request for events is refused. */
+export const waitForRefusedFeed = (page: Page): Promise<unknown> =>
+  page.waitForResponse((response) => response.url().includes('/v1/events') && response.status() === 401)
+
+/** Holds effects and frames of the page back, until its clock is resumed: neither comes while the clock stands still. */
+export const stopClock = async (page: Page): Promise<void> => {
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 60_000)
+}
+
 /** A new page is announced from its heading, which takes the focus in a later frame. */
 export const waitForHeadingFocus = (page: Page): Promise<void> => page.locator('h1:focus').waitFor()
 

@@ -1,5 +1,5 @@
 import type { Answer, Result } from './api.js'
-import { firstPauseMs, longestPauseMs, pause, pauseAfter } from './pause.js'
+import { firstPauseMs, pause, pauseAfter } from './pause.js'
 import { api, type Settlement } from './session.js'
 import { createStore } from './store.js'
 
@@ -69,8 +69,7 @@ const run = async (signal: AbortSignal): Promise<void> => {
       liveState.set('interrupted')
       // The service no longer knows the cursor, for example after a backup was restored.
       if (result.error.code === 'INVALID_REQUEST') cursor = null
-      await pauseAfter(result.error, pauseMs, signal)
-      pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+      pauseMs = await pauseAfter(result.error, pauseMs, signal)
       continue
     }
     pauseMs = firstPauseMs

@@ -1,4 +1,4 @@
-import { firstPauseMs, longestPauseMs, pauseAfter } from './pause.js'
+import { firstPauseMs, pauseAfter } from './pause.js'
 import { api } from './session.js'
 import { createStore } from './store.js'
 
@@ -13,10 +13,11 @@ export const networks = createStore<readonly NetworkNames[]>([])
 
 /** Asks for the names of networks and tokens until they arrive. Without them amounts are shown in smallest units. */
 export const loadNetworks = async (): Promise<void> => {
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  let pauseMs = firstPauseMs
+  while (true) {
     const result = await api.getFile<{ readonly networks: readonly NetworkNames[] }>('/console/networks.json')
     if (result.ok) return networks.set(result.data.networks)
-    await pauseAfter(result.error, pauseMs)
+    pauseMs = await pauseAfter(result.error, pauseMs)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ApiError } from './api.js'
 
-/** A request that failed is sent again after a pause, which each failure doubles. */
-export const [firstPauseMs, longestPauseMs] = [1_000, 15_000]
+export const firstPauseMs = 1_000
+const longestPauseMs = 15_000
 
 /** Ends early when the browser is online again. */
 export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
@@ -17,6 +17,8 @@ export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void>
     signal?.addEventListener('abort', end)
   })
 
-/** The service may ask for a longer one. */
-export const pauseAfter = (error: ApiError, pauseMs: number, signal?: AbortSignal): Promise<void> =>
-  pause(Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1_000), signal)
+/** Waits before a request that failed is sent again, longer if the service asks for that. Returns the next pause. */
+export const pauseAfter = async (error: ApiError, pauseMs: number, signal?: AbortSignal): Promise<number> => {
+  await pause(Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1_000), signal)
+  return Math.min(2 * pauseMs, longestPauseMs)
+}
