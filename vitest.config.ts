@@ -31,8 +31,8 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // Files of one project share a process, and what it has loaded.
     isolate: false,
-    // Above the limit of one wait (pollUntil), whose error says what was last seen.
-    testTimeout: 120_000,
+    // Above several waits (pollUntil), whose error says what was last seen.
+    testTimeout: 300_000,
     // Some start the nodes of all families.
     hookTimeout: 300_000,
     sequence: { sequencer: LongestFirst },

@@ -84,7 +84,7 @@ describe('the compiled contracts', () => {
 
   beforeAll(() => {
     product = compileProduct()
-  }, 120_000)
+  })
 
   it('match their sources', () => {
     const written = readFileSync(new URL('../support/contracts/artifacts.sha256', import.meta.url), 'utf8')

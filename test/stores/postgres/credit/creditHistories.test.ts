@@ -144,7 +144,7 @@ describe('credit facts under arbitrary histories', () => {
       }),
       { numRuns: countRuns(20, 60) },
     )
-  }, 120_000)
+  })
 
   it('equal a count of the journal after many statements at once, none of which deadlocks', async () => {
     await emptyTables(pool, 'consumed_authorizations', 'settlements')

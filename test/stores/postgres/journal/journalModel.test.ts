@@ -290,7 +290,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
       }),
       { numRuns: countRuns(20, 50) },
     )
-  }, 120_000)
+  })
 
   it('keeps its guarantees when the actions of a round are concurrent', async () => {
     const round = fc.array(step, { minLength: 2, maxLength: 6 })
@@ -377,7 +377,7 @@ describe('the settlement journal under arbitrary action sequences', () => {
       }),
       { numRuns: countRuns(20, 40) },
     )
-  }, 120_000)
+  })
 })
 
 const tell = (consumers: Map<string, Set<string>>, id: string, consumer: string): void => {

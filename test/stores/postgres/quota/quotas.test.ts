@@ -455,7 +455,7 @@ describe('quotas', () => {
         ),
         { numRuns: countRuns(15, 40) },
       )
-    }, 120_000)
+    })
 
     it('no statements deadlock', async () => {
       const ids = Array.from({ length: 6 }, (_, index) => `authorization ${index}`)
@@ -530,7 +530,7 @@ describe('quotas', () => {
         }),
         { numRuns: countRuns(15, 40) },
       )
-    }, 120_000)
+    })
   })
 
   describe('days', () => {
