@@ -117,23 +117,25 @@ describe('the service, when its database', () => {
   }
 
   /** One request of each kind that uses the database; `settled` was reported as success before. */
+  const listRequests = (settled: Order): Readonly<Record<string, () => Promise<Answer>>> => ({
+    'verify a payment': () => verify(amount),
+    'verify one that is not covered': () => verify(0n),
+    settle: () => order().then(settle),
+    'settle without a key': () => settleWithoutKey(),
+    'settle for an account': () => settleWithoutKey(asAda()),
+    'repeat what was settled': () => settle(settled),
+    'dashboard info': () => ask('/dashboard/info', undefined, asAda()),
+    'dashboard keys': () => ask('/dashboard/keys', undefined, asAda()),
+    'dashboard usage': () => ask('/dashboard/usage', undefined, asAda()),
+    'dashboard settlements': () => ask('/dashboard/settlements', undefined, asAda()),
+    'an unknown settlement': () => ask(`/v1/settlements/${randomUUID()}`),
+    register: () => ask('/register', { email: `${randomUUID()}@example.com`, projectName: 'boat' }),
+    'look up': () => ask('/lookup', { email: 'ada@example.com' }),
+  })
+
   const askEverything = async (settled: Order): Promise<Readonly<Record<string, Answer>>> => {
-    const requests = {
-      'verify a payment': verify(amount),
-      'verify one that is not covered': verify(0n),
-      settle: order().then(settle),
-      'settle without a key': settleWithoutKey(),
-      'settle for an account': settleWithoutKey(asAda()),
-      'repeat what was settled': settle(settled),
-      'dashboard info': ask('/dashboard/info', undefined, asAda()),
-      'dashboard keys': ask('/dashboard/keys', undefined, asAda()),
-      'dashboard usage': ask('/dashboard/usage', undefined, asAda()),
-      'dashboard settlements': ask('/dashboard/settlements', undefined, asAda()),
-      'an unknown settlement': ask(`/v1/settlements/${randomUUID()}`),
-      register: ask('/register', { email: `${randomUUID()}@example.com`, projectName: 'boat' }),
-      'look up': ask('/lookup', { email: 'ada@example.com' }),
-    }
-    const answers = Object.entries(requests).map(async ([name, answer]) => [name, await answer] as const)
+    const requests = Object.entries(listRequests(settled))
+    const answers = requests.map(async ([name, request]) => [name, await request()] as const)
     return Object.fromEntries(await Promise.all(answers))
   }
 
@@ -235,14 +237,12 @@ describe('the service, when its database', () => {
       const settled = await order()
       await settle(settled)
       network.delay(50)
-      const answers = await askEverything(settled)
-      expect(Object.entries(answers).map(([name, { status }]) => ({ name, status }))).toEqual(
-        Object.keys(answers).map((name) => ({ name, status: usualStatuses.get(name) ?? 200 })),
-      )
-      expect([answers.settle, answers['repeat what was settled']].map((each) => each?.body.success)).toEqual([
-        true,
-        true,
-      ])
+      // One after the other: a request gives up after 5 s in the queue for a connection, which many share.
+      for (const [name, request] of Object.entries(listRequests(settled))) {
+        const answer = await request()
+        expect({ name, ...answer }).toMatchObject({ name, status: usualStatuses.get(name) ?? 200 })
+        if (name === 'settle' || name === 'repeat what was settled') expect(answer.body.success).toBe(true)
+      }
       await expectEachPaidOnce()
     }))
 

@@ -29,9 +29,9 @@ interface FacilitatorOptions {
 
 /**
  * Below the limit of a test, so that the error shows the output. A whole process computes until it is ready, which takes more
- * than a minute where many do.
+ * than two minutes where many do.
  */
-const defaultStartLimitMs = 110_000
+const defaultStartLimitMs = 280_000
 
 /** What the error of a service that did not start shows of its output. */
 const shownLines = 30
