@@ -14,7 +14,8 @@ export type ReadTransaction = (query: LookUpQuery, ask: Ask) => Promise<LookUp>
 
 /**
  * Adds to a look-up what all networks share: from the cross-check amount on, and where nothing that was signed shows the
- * transfers, endpoints must agree, else the transaction is `pending`; and while the endpoints lag behind the chain, what they do not know yet is an outage, not an answer.
+ * transfers, endpoints must agree, else the transaction is `pending`; and while the endpoints lag behind the chain, what they
+ * do not know yet is an outage, not an answer.
  */
 export const createCheckedLookUp = (
   node: DirectNode,
@@ -34,15 +35,21 @@ export const createCheckedLookUp = (
     })
   }
 
-  return async (query) => {
+  /** The newest known block is also old where no round has asked for a newer one: then what it lacks is read once more. */
+  const readFresh = async (query: LookUpQuery): Promise<LookUp> => {
     const found = await read(query, node.ask)
-    if (found.state === 'missing' || found.state === 'pending') {
-      if (node.isFresh()) return found
-      throw new AppError('SERVICE_UNAVAILABLE', `The nodes of ${node.network} lag behind the chain`, {
-        operationalCode: 'SVC-2004',
-        retryAfterSeconds: 10,
-      })
-    }
+    if (!isUndecided(found) || node.isFresh()) return found
+    await node.refresh()
+    if (node.isFresh()) return await read(query, node.ask)
+    throw new AppError('SERVICE_UNAVAILABLE', `The nodes of ${node.network} lag behind the chain`, {
+      operationalCode: 'SVC-2004',
+      retryAfterSeconds: 10,
+    })
+  }
+
+  return async (query) => {
+    const found = await readFresh(query)
+    if (isUndecided(found)) return found
     const isUnverified = found.state === 'successful' && found.isUnverified === true
     const isNeeded = isUnverified || countAtStake(query, found) >= crossCheckAmount
     if (!isNeeded || !canCrossCheck(endpoints)) return found
@@ -50,6 +57,8 @@ export const createCheckedLookUp = (
     return isUnverified ? { ...found, isUnverified: false } : found
   }
 }
+
+const isUndecided = ({ state }: LookUp): boolean => state === 'missing' || state === 'pending'
 
 const askOnly =
   (endpoint: Endpoint): Ask =>
@@ -66,7 +75,7 @@ const countAtStake = ({ asset, from, to, amount }: LookUpQuery, found: LookUp): 
 }
 
 const voteOn = (reported: LookUp, found: LookUp): Vote => {
-  if (reported.state === 'missing' || reported.state === 'pending') return 'unknown'
+  if (isUndecided(reported)) return 'unknown'
   return isSameEvidence(reported, found) ? 'confirms' : 'contradicts'
 }
 

@@ -51,7 +51,12 @@ export interface DirectNode {
   findHeadAgeSeconds(): number | null
   /** False while the newest known block is too old for "not found" to mean anything. */
   isFresh(): boolean
+  /** Asks the endpoints for their newest blocks, unless that was done within the last 5 s. Never throws. */
+  refresh(): Promise<void>
 }
+
+// While the chain itself stands still, each request for what it lacks would otherwise ask once more.
+const refreshPauseMs = 5_000
 
 export interface DirectNodeOptions {
   readonly network: string
@@ -67,6 +72,8 @@ export const createDirectNode = (
   { network, chain, prove, maxHeadAgeSeconds, logger }: DirectNodeOptions,
 ): DirectNode => {
   const time = systemTime
+  let refreshedAtMs = Number.NEGATIVE_INFINITY
+  let refreshing: Promise<unknown> | null = null
   const pool = createEndpointPool(endpoints, { identity: { network, chain, prove }, logger, time })
 
   const findHeadAgeSeconds = (): number | null => {
@@ -86,6 +93,13 @@ export const createDirectNode = (
     isFresh: () => {
       const age = findHeadAgeSeconds()
       return age === null || age <= maxHeadAgeSeconds
+    },
+    refresh: async () => {
+      if (time.monotonicMs() - refreshedAtMs >= refreshPauseMs) {
+        refreshedAtMs = time.monotonicMs()
+        refreshing = pool.probe()
+      }
+      await refreshing
     },
   }
 }

@@ -25,7 +25,11 @@ const query = (amount: bigint): LookUpQuery => ({
 })
 
 /** Each endpoint reports what is listed for it; the first one is read from. */
-const setup = (reports: readonly (LookUp | Error)[], { isFresh = true, healthy = reports.length } = {}) => {
+const setup = (
+  reports: readonly (LookUp | Error)[],
+  { isFresh = true, becomesFresh = false, healthy = reports.length } = {},
+) => {
+  let isFreshNow = isFresh
   const reads: number[] = []
   const endpoints = reports.map((_report, index): Endpoint => ({ host: `node-${index}`, request: never }))
   // The number of the endpoint stands for its requests.
@@ -38,7 +42,10 @@ const setup = (reports: readonly (LookUp | Error)[], { isFresh = true, healthy =
     probe: async () => true,
     listHealth: () => [],
     findHeadAgeSeconds: () => 0,
-    isFresh: () => isFresh,
+    isFresh: () => isFreshNow,
+    refresh: async () => {
+      isFreshNow ||= becomesFresh
+    },
   }
   const read: ReadTransaction = async (_query, ask) => {
     const index = ask === askFirst ? 0 : await indexOf(ask)
@@ -109,6 +116,12 @@ describe('a look-up', () => {
       operationalCode: 'SVC-2004',
     })
     expect(await setup([{ state }]).lookUp(query(1n))).toEqual({ state })
+  })
+
+  it('reads again from nodes that no round has asked for long, and that are fresh', async () => {
+    const unasked = setup([{ state: 'missing' }], { isFresh: false, becomesFresh: true })
+    expect(await unasked.lookUp(query(1n))).toEqual({ state: 'missing' })
+    expect(unasked.reads).toEqual([0, 0])
   })
 
   it('trusts what lagging nodes know: final blocks stay', async () => {
