@@ -121,8 +121,18 @@ export const guards: readonly Guard[] = [
       'describeAll(left.transfers) === describeAll(right.transfers)',
       'true',
     ],
-    'lagging nodes do not say that a transaction is unknown': ['|| node.isFresh()', '|| true'],
-    'nor do nodes that are asked again and still lag': ['if (node.isFresh())', 'if (true)'],
-    'what old blocks lacked is read again': ['return await read(query, node.ask)', 'return found'],
+    'lagging nodes do not say that a transaction is unknown': [
+      '(found) || node.isFresh()',
+      '(found) || true',
+    ],
+    'nor do nodes that were asked again and still lag': ['(again) || node.isFresh()', '(again) || true'],
+    'what old blocks lacked is read again': ['await read(query, node.ask) : found', 'found : found'],
+  }),
+  ...guardsIn('src/chains/common/direct/node.ts', ['test/chains/common/direct/node.test.ts'], {
+    'the old block of a node that backs off is old': [
+      'available.length > 0 ? available : reports',
+      'available',
+    ],
+    'nodes that stand still are not asked by each request': ['>= refreshPauseMs', '>= 0'],
   }),
 ]

@@ -116,7 +116,7 @@ export const createExactDirectScheme = (
       : judgement
   }
 
-  /** Waits a little for a transaction that the chain knows. An unknown hash costs one look-up. */
+  /** Waits a little for a transaction that the chain knows. An unknown hash costs one look-up, or two while nodes lag. */
   const examinePatiently = async (inquiry: Inquiry, isAwaited: () => boolean): Promise<Judgement> => {
     const waitUntilMs = performance.now() + verifyWaitMs
     let judgement = await examine(inquiry)

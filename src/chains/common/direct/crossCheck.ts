@@ -13,9 +13,9 @@ import type { Ask, DirectNode } from './node.js'
 export type ReadTransaction = (query: LookUpQuery, ask: Ask) => Promise<LookUp>
 
 /**
- * Adds to a look-up what all networks share: from the cross-check amount on, and where nothing that was signed shows the
- * transfers, endpoints must agree, else the transaction is `pending`; and while the endpoints lag behind the chain, what they
- * do not know yet is an outage, not an answer.
+ * Adds to a look-up what all networks share: from the cross-check amount on, and where nothing that was signed shows
+ * the transfers, endpoints must agree, else the transaction is `pending`; and while the endpoints lag behind the
+ * chain, what they do not know yet is an outage, not an answer.
  */
 export const createCheckedLookUp = (
   node: DirectNode,
@@ -35,12 +35,13 @@ export const createCheckedLookUp = (
     })
   }
 
-  /** The newest known block is also old where no round has asked for a newer one: then what it lacks is read once more. */
+  /** The newest known block is old also where no round has asked for a newer one: then the endpoints are asked. */
   const readFresh = async (query: LookUpQuery): Promise<LookUp> => {
     const found = await read(query, node.ask)
     if (!isUndecided(found) || node.isFresh()) return found
     await node.refresh()
-    if (node.isFresh()) return await read(query, node.ask)
+    const again = node.isFresh() ? await read(query, node.ask) : found
+    if (!isUndecided(again) || node.isFresh()) return again
     throw new AppError('SERVICE_UNAVAILABLE', `The nodes of ${node.network} lag behind the chain`, {
       operationalCode: 'SVC-2004',
       retryAfterSeconds: 10,

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
+import { sleep } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
-import { type Proof, systemTime } from '../../nodes/endpointHealth.js'
+import { type HealthTime, type Proof, systemTime } from '../../nodes/endpointHealth.js'
 import { createEndpointPool, type EndpointReport } from '../../nodes/endpointPool.js'
 import { createReader } from '../../nodes/reader.js'
 
@@ -47,16 +48,20 @@ export interface DirectNode {
   /** Resolves to whether an endpoint is available. */
   probe(): Promise<boolean>
   listHealth(): readonly EndpointReport[]
-  /** Seconds since the newest block that an available endpoint reported; null before the first probe. */
+  /**
+   * Seconds since the newest block that an available endpoint reported, or any endpoint where none is available; null before
+   * the first probe.
+   */
   findHeadAgeSeconds(): number | null
   /** False while the newest known block is too old for "not found" to mean anything. */
   isFresh(): boolean
-  /** Asks the endpoints for their newest blocks, unless that was done within the last 5 s. Never throws. */
+  /** Asks the endpoints for their newest blocks, unless it did so within 5 s. Waits at most 2 s; never throws. */
   refresh(): Promise<void>
 }
 
 // While the chain itself stands still, each request for what it lacks would otherwise ask once more.
 const refreshPauseMs = 5_000
+const refreshWaitMs = 2_000
 
 export interface DirectNodeOptions {
   readonly network: string
@@ -65,21 +70,32 @@ export interface DirectNodeOptions {
   readonly prove: (endpoint: Endpoint) => Promise<Proof>
   readonly maxHeadAgeSeconds: number
   readonly logger: Logger
+  /** Default: that of the machine. */
+  readonly time?: HealthTime
 }
 
 export const createDirectNode = (
   endpoints: readonly Endpoint[],
-  { network, chain, prove, maxHeadAgeSeconds, logger }: DirectNodeOptions,
+  { network, chain, prove, maxHeadAgeSeconds, logger, time = systemTime }: DirectNodeOptions,
 ): DirectNode => {
-  const time = systemTime
   let refreshedAtMs = Number.NEGATIVE_INFINITY
-  let refreshing: Promise<unknown> | null = null
+  let refreshing: Promise<void> | null = null
   const pool = createEndpointPool(endpoints, { identity: { network, chain, prove }, logger, time })
 
   const findHeadAgeSeconds = (): number | null => {
-    const heads = pool.report().flatMap(({ isUp, headTimestamp }) => (isUp ? [headTimestamp] : []))
-    const known = heads.filter((timestamp) => timestamp !== null)
+    const reports = pool.report()
+    const available = reports.filter(({ isUp }) => isUp)
+    // Endpoints that back off may be read from all the same, so their old blocks still count.
+    const known = (available.length > 0 ? available : reports)
+      .map(({ headTimestamp }) => headTimestamp)
+      .filter((timestamp) => timestamp !== null)
     return known.length === 0 ? null : time.unixSeconds() - Math.max(...known)
+  }
+
+  const startRefresh = async (): Promise<void> => {
+    await pool.probe()
+    refreshedAtMs = time.monotonicMs()
+    refreshing = null
   }
 
   return {
@@ -95,11 +111,11 @@ export const createDirectNode = (
       return age === null || age <= maxHeadAgeSeconds
     },
     refresh: async () => {
-      if (time.monotonicMs() - refreshedAtMs >= refreshPauseMs) {
-        refreshedAtMs = time.monotonicMs()
-        refreshing = pool.probe()
-      }
-      await refreshing
+      if (time.monotonicMs() - refreshedAtMs >= refreshPauseMs) refreshing ??= startRefresh()
+      if (refreshing === null) return
+      const waiting = new AbortController()
+      await Promise.race([refreshing, sleep(refreshWaitMs, waiting.signal)])
+      waiting.abort()
     },
   }
 }

@@ -24,10 +24,17 @@ const query = (amount: bigint): LookUpQuery => ({
   hints: {},
 })
 
+interface SetupOptions {
+  readonly isFresh?: boolean
+  /** The first endpoint reports it once the nodes were asked for a newer block, with which they are fresh. */
+  readonly freshReport?: LookUp | null
+  readonly healthy?: number
+}
+
 /** Each endpoint reports what is listed for it; the first one is read from. */
 const setup = (
   reports: readonly (LookUp | Error)[],
-  { isFresh = true, becomesFresh = false, healthy = reports.length } = {},
+  { isFresh = true, freshReport = null, healthy = reports.length }: SetupOptions = {},
 ) => {
   let isFreshNow = isFresh
   const reads: number[] = []
@@ -44,14 +51,14 @@ const setup = (
     findHeadAgeSeconds: () => 0,
     isFresh: () => isFreshNow,
     refresh: async () => {
-      isFreshNow ||= becomesFresh
+      isFreshNow ||= freshReport !== null
     },
   }
   const read: ReadTransaction = async (_query, ask) => {
     const index = ask === askFirst ? 0 : await indexOf(ask)
     reads.push(index)
-    const report = reports[index]
-    if (report === undefined || report instanceof Error) throw report
+    const report = index === 0 && !isFresh && isFreshNow ? freshReport : reports[index]
+    if (report === undefined || report === null || report instanceof Error) throw report
     return report
   }
   for (const [index, endpoint] of endpoints.entries()) {
@@ -118,10 +125,20 @@ describe('a look-up', () => {
     expect(await setup([{ state }]).lookUp(query(1n))).toEqual({ state })
   })
 
-  it('reads again from nodes that no round has asked for long, and that are fresh', async () => {
-    const unasked = setup([{ state: 'missing' }], { isFresh: false, becomesFresh: true })
-    expect(await unasked.lookUp(query(1n))).toEqual({ state: 'missing' })
-    expect(unasked.reads).toEqual([0, 0])
+  it.each([{ state: 'missing' }, paid()] as const)(
+    'reads again from nodes that no round has asked for long, and answers what they say: $state',
+    async (freshReport) => {
+      const late = setup([{ state: 'missing' }], { isFresh: false, freshReport })
+      expect(await late.lookUp(query(1n))).toEqual(freshReport)
+      expect(late.reads).toEqual([0, 0])
+    },
+  )
+
+  it('has another endpoint confirm what it read again', async () => {
+    const reports = [{ state: 'missing' }, { state: 'missing' }] as const
+    const late = setup(reports, { isFresh: false, freshReport: paid() })
+    expect(await late.lookUp(query(1_000n))).toEqual({ state: 'pending' })
+    expect(late.reads).toContain(1)
   })
 
   it('trusts what lagging nodes know: final blocks stay', async () => {

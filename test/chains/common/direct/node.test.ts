@@ -1,25 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import { createDirectNode } from '../../../../src/chains/common/direct/node.js'
+import { RpcError } from '../../../../src/chains/nodes/endpoint.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 
 const never = () => Promise.reject(new Error('Not asked in this test'))
-const unixSeconds = () => Math.floor(Date.now() / 1_000)
 
-/** A node of one endpoint, whose newest block is as many seconds old as `ages` says of each probe. */
-const setup = (ages: readonly number[]) => {
-  let probes = 0
+/** A node of one endpoint; each entry is the age of its newest block in seconds at a probe, or the probe's failure. */
+const setup = (probes: readonly (number | Error)[]) => {
+  let asked = 0
+  let nowMs = 1_000_000_000
   const node = createDirectNode([{ host: 'node.example', request: never }], {
     network: 'toy:1',
     chain: 'toy',
     prove: async () => {
-      const age = ages[probes] ?? 0
-      probes += 1
-      return { chain: 'toy', head: { number: BigInt(probes), timestamp: unixSeconds() - age } }
+      const age = probes[asked]
+      asked += 1
+      if (age === undefined || age instanceof Error) throw age
+      return { chain: 'toy', head: { number: BigInt(asked), timestamp: nowMs / 1_000 - age } }
     },
     maxHeadAgeSeconds: 60,
     logger: silentLogger,
+    time: { monotonicMs: () => nowMs, unixSeconds: () => nowMs / 1_000 },
   })
-  return { node, countProbes: () => probes }
+  const pass = (milliseconds: number) => {
+    nowMs += milliseconds
+  }
+  return { node, pass, countProbes: () => asked }
 }
 
 describe('a node whose newest known block is old', () => {
@@ -31,12 +37,27 @@ describe('a node whose newest known block is old', () => {
     expect(node.isFresh()).toBe(true)
   })
 
-  it('is asked once for all who wait for it, and not again at once while its chain stands still', async () => {
-    const { node, countProbes } = setup([100, 100, 0])
+  it('is asked once for all who wait for it, and once in 5 s while its chain stands still', async () => {
+    const { node, pass, countProbes } = setup([100, 100, 0])
     await node.probe()
     await Promise.all([node.refresh(), node.refresh()])
+    pass(4_999)
     await node.refresh()
     expect(countProbes()).toBe(2)
     expect(node.isFresh()).toBe(false)
+    pass(1)
+    await node.refresh()
+    expect(node.isFresh()).toBe(true)
+  })
+
+  it.each([
+    ['refuses for now', new RpcError(-32_005, 'Too many requests')],
+    ['does not answer', new Error('Lost')],
+  ])('is not fresh because it %s', async (_name, failure) => {
+    const { node } = setup([100, failure])
+    await node.probe()
+    await node.refresh()
+    expect(node.isFresh()).toBe(false)
+    expect(node.findHeadAgeSeconds()).toBe(100)
   })
 })
