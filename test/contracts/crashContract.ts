@@ -134,25 +134,29 @@ export const describeCrashes = (
       const held: LostPayment[] = []
       for (const payment of payments) {
         const key = randomUUID()
-        hold.hold()
-        let seen: string | null = null
+        let last: string | null = null
+        let isAnswered = false
         const ask = async () => {
-          seen = null
-          seen = await settle(url, payment.body, key)
-            .then((response) => response.text())
+          isAnswered = false
+          hold.hold()
+          last = await settle(url, payment.body, key)
+            .then(async (response) => `${response.status} ${await response.text()}`)
             .catch(() => 'no answer')
-          return seen
+          isAnswered = true
+          return last
         }
         let answer = ask()
         await pollUntil(
           () => {
             if (hold.isThere()) return true
-            // A store was late.
-            if (seen !== null) answer = ask()
+            if (!isAnswered) return false
+            if (last?.startsWith('503') !== true) throw new Error(`It ended before the crash point: ${last}`)
+            // A store that is late ends a request before it is held; the same request is sent again.
+            answer = ask()
             return false
           },
           `the settle ${payment.method} to reach the crash point`,
-          () => seen,
+          () => last,
         )
         held.push({ ...payment, point, key, answer })
       }

@@ -129,8 +129,8 @@ const stress = async (): Promise<void> => {
   const [times, busy] = [readCount('times'), readCount('busy')]
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopped.abort())
   const folder = await makeTemporaryFolder('stress-')
-  // Linux divides processors among sessions (autogroups) first: in the session of the run, all loops together would have the
-  // share of one, and servers and browsers, which have sessions of their own, would hardly notice them.
+  // Linux divides processors among sessions (autogroups) first. In the session of the run, all loops together would
+  // have the share of one, and servers and browsers, which have sessions of their own, would hardly notice them.
   const loops = Array.from({ length: busy }, () =>
     spawnChild([process.execPath, '-e', busyLoop], { stdio: 'ignore', detached: true }),
   )

@@ -200,7 +200,7 @@ describe('a reorg', () => {
 })
 
 describe('a large claim whose nonce another program uses after a reorg', () => {
-  it('is sent again, with more gas than signers keep a balance for', { timeout: 120_000 }, async () => {
+  it('is sent again, with more gas than signers keep a balance for', async () => {
     const { chain } = scene
     service = await scene.open({ environment: { [`EVM_FINALITY_DEPTH_${chain.chainId}`]: '20' } })
     const first = planChannel(chain)

@@ -211,7 +211,7 @@ describe('a claim that is repeated', () => {
 })
 
 describe('the largest claim that the published server sends', () => {
-  it('has 100 rows of 100 channels', { timeout: 120_000 }, async () => {
+  it('has 100 rows of 100 channels', async () => {
     const first = plan()
     const { authorizer } = first
     const payTo = first.config.receiver
