@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { sleep } from '../../../concurrency/deadline.js'
+import { withTimeout } from '../../../concurrency/deadline.js'
 import type { Logger } from '../../../ports/logger.js'
 import { type Endpoint, RpcError } from '../../nodes/endpoint.js'
 import { type HealthTime, type Proof, systemTime } from '../../nodes/endpointHealth.js'
@@ -112,10 +112,7 @@ export const createDirectNode = (
     },
     refresh: async () => {
       if (time.monotonicMs() - refreshedAtMs >= refreshPauseMs) refreshing ??= startRefresh()
-      if (refreshing === null) return
-      const waiting = new AbortController()
-      await Promise.race([refreshing, sleep(refreshWaitMs, waiting.signal)])
-      waiting.abort()
+      if (refreshing !== null) await withTimeout(refreshing, refreshWaitMs).catch(() => undefined)
     },
   }
 }
