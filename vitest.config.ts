@@ -16,7 +16,7 @@ const computing = { maxWorkers: Math.min(processors + 1, 8), sequence: { groupOr
 const onOldest = 'test/stores/postgres/oldest/*.test.ts'
 /** Codes of errors, locks, plans and migrations, which no prepared statement shows. */
 const differing = [
-  'test/stores/postgres/database/{databaseErrors,growth,jobLeases,laterIndexes,mapDatabaseErrors,migrate,plannedStatement,transaction}.test.ts',
+  'test/stores/postgres/database/{databaseErrors,growth,jobLeases,mapDatabaseErrors,migrate,plannedStatement,settlementIndexes,transaction}.test.ts',
   'test/stores/postgres/channels/channelLedger.test.ts',
   'test/stores/postgres/journal/settlementJournal.test.ts',
 ]

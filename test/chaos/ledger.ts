@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
+import { newestTransaction } from '../../src/stores/postgres/journal/settlementStates.js'
 
 /* The only file of the suite that reads tables. */
 
@@ -35,7 +36,7 @@ export type LaneRow = z.infer<typeof laneRow>
 
 const counted = z.object({ count: z.number() })
 
-const settlementColumns = `id, authorization_id, pay_to, amount::text as amount, state, transaction, transactions,
+const settlementColumns = `id, authorization_id, pay_to, amount::text as amount, state, ${newestTransaction('s')} as transaction, transactions,
   reason, consumed_by, created_at, recorded_at, closed_at`
 
 export const readSettlements = async (
@@ -43,7 +44,7 @@ export const readSettlements = async (
   authorizationIds: readonly string[],
 ): Promise<readonly SettlementRow[]> => {
   const { rows } = await pool.query(
-    `select ${settlementColumns} from settlements where authorization_id = any($1) order by created_at`,
+    `select ${settlementColumns} from settlements s where authorization_id = any($1) order by created_at`,
     [authorizationIds],
   )
   return rows.map((row) => settlementRow.parse(row))
@@ -75,7 +76,7 @@ export const readAccountSettlements = async (
   pool: Pool,
 ): Promise<readonly Pick<SettlementRow, 'id' | 'state' | 'transaction'>[]> => {
   const { rows } = await pool.query(
-    `select id, state, transaction from settlements where caller <> 'anonymous' order by created_at`,
+    `select id, state, ${newestTransaction('s')} as transaction from settlements s where caller <> 'anonymous' order by created_at`,
   )
   return z.array(settlementRow.pick({ id: true, state: true, transaction: true })).parse(rows)
 }

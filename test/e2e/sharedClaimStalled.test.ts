@@ -1,6 +1,7 @@
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { newestTransaction } from '../../src/stores/postgres/journal/settlementStates.js'
 import { careEnvironment } from '../chains/evm/channels/careScene.js'
 import { type Channel, openChannelOnChain, voucherBody } from '../chains/evm/channels/channelScene.js'
 import { environmentFor } from '../support/core.js'
@@ -73,7 +74,7 @@ const listClaims = async () =>
     await database
       .pool()
       .query(
-        "select state, transaction from settlements where details ->> 'type' = 'claim' order by created_at",
+        `select state, ${newestTransaction('s')} as transaction from settlements s where details ->> 'type' = 'claim' order by created_at`,
       )
   ).rows
 

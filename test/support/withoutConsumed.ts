@@ -1,8 +1,12 @@
+import { withoutStatelessIndexes } from './withoutStatelessIndexes.js'
+
 /**
  * Undoes `0032_consumed_authorizations.sql`, `0033_consumed_before.sql`, `0034_holders_of_scenarios.sql`,
- * `0035_statements_of_resources.sql`, `0036_customers.sql`, `0037_promisees.sql` and `0038_claimed_purpose.sql`.
+ * `0035_statements_of_resources.sql`, `0036_customers.sql`, `0037_promisees.sql` and `0038_claimed_purpose.sql`, and the
+ * indexes of `0067_one_taker_of_an_authorization.sql` and later.
  */
 export const withoutConsumed = `
+  ${withoutStatelessIndexes};
   alter table if exists discovery_resources drop column if exists stated;
   alter table if exists discovery_challenges drop column if exists claimant, alter column method drop default;
   alter table if exists sandbox_scenarios drop column if exists holders;

@@ -1,6 +1,7 @@
 import { encodeFunctionData, erc20Abi, type Hex, isHex, parseTransaction } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.js'
+import { newestTransaction } from '../../../src/stores/postgres/journal/settlementStates.js'
 import { reconcileUntilDecided } from '../../support/coreClient.js'
 import { setBatchSettler } from '../../support/evm/localChain.js'
 import { permitPayment, setUsdcAllowance } from '../../support/evm/permit2.js'
@@ -55,7 +56,10 @@ const open = async ({
 const readRow = async (payer: string) => {
   const { rows } = await scene.database
     .pool()
-    .query('select id, state, reason, transaction, transactions from settlements where payer = $1', [payer])
+    .query(
+      `select id, state, reason, ${newestTransaction('s')} as transaction, transactions from settlements s where payer = $1`,
+      [payer],
+    )
   expect(rows).toHaveLength(1)
   return rows[0]
 }
@@ -71,7 +75,7 @@ const readBytes = (transaction: string): Promise<Hex> => readRecordedBytes(scene
 const readPayer = async (transaction: string): Promise<string> => {
   const { rows } = await scene.database
     .pool()
-    .query('select payer from settlements where transaction = $1', [transaction])
+    .query(`select payer from settlements s where ${newestTransaction('s')} = $1`, [transaction])
   return String(rows[0]?.payer)
 }
 

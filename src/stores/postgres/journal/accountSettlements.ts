@@ -43,10 +43,9 @@ const byId = (conditions: string): string => `
 const isSearched = (transaction: string): string => `${transaction} in ($6, lower($6), upper($6))`
 
 /**
- * Searches by the index of transactions, once for each network of the account. What a later version has not closed yet has its
- * transactions listed in `broadcast_settlements` alone. Payers are looked for only where no transaction is found: with them
- * the cost is that of `page`. A subquery with a limit and an array, because joins may be planned as scans
- * of the journal.
+ * Searches by the index of transactions, once for each network of the account. What is open may have its transactions listed
+ * in `broadcast_settlements` alone. Payers are looked for only where no transaction is found: with them the cost is that of
+ * `page`. A subquery with a limit and an array, because joins may be planned as scans of the journal.
  */
 const byTransactionOrPayer = (page: string, conditions: string): string => `${page}, sent as materialized (
     select f.id, f.created_at from networks n cross join lateral (

@@ -53,8 +53,8 @@ export const claimSettlements = (pool: Pool, instance: Instance): RunBatch<Claim
     try {
       return await claimOnce(claims, endsAt)
     } catch (error) {
-      // `on conflict` considers valid indexes only. While a later version builds its unique index, that one already refuses the
-      // loser of a race with this error. The winner is committed then: the other index finds it, and the claim is a duplicate.
+      // `on conflict` considers valid indexes only. While the unique index is built again (`reindex concurrently`), the new one
+      // already refuses the loser of a race. The winner is committed then: the old one finds it, and the claim is a duplicate.
       if (!isUniqueViolation(error)) throw error
       return await claimOnce(claims, endsAt)
     }

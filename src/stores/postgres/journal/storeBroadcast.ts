@@ -17,8 +17,10 @@ interface Broadcast {
 
 const isHeld = "id = any($1) and owner = $2 and state in ('claimed', 'pending')"
 
+// The column stays empty until the settlement closes, so that the update writes no index. It is set in what a reorg opened again,
+// or the version before recorded.
 const hold = (rows: string): string => `held as (
-    update settlements s set state = 'pending', transaction = $4,
+    update settlements s set state = 'pending', transaction = case when s.transaction is not null then $4 end,
       transactions = array_append(transactions, $4), recorded_at = coalesce(recorded_at, now())
     ${rows} returning s.id, s.network
   )`

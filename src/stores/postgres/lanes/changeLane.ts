@@ -121,7 +121,8 @@ export const replaceBroadcast = async (
        select id from settlements
        where id in (select settlement_id from carried) and state = 'pending' order by id for update
      )
-     update settlements s set transaction = $2, transactions = array_append(transactions, $2)
+     update settlements s set transaction = case when s.transaction is not null then $2 end,
+       transactions = array_append(transactions, $2)
      from open where s.id = open.id`,
     [network, signed.transaction, signed.bytes, signer, replaced.nonce, replaced.transaction],
   )

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { FoundDifferences, Period } from '../../../ports/reconciliation.js'
 import { isRenewable } from '../journal/claimSettlements.js'
+import { isConfirmed } from '../journal/settlementStates.js'
 import { type DifferenceRow, readDifferences } from './differences.js'
 
 // Transactions that are signed at once are not recorded in the order of their nonces, and a nonce that a dead process left
@@ -56,7 +57,7 @@ const differences = `
       and (o.scheme, o.asset, o.payer) = (s.scheme, s.asset, s.payer)
       and coalesce(o.payee_wallet, o.pay_to) = coalesce(s.payee_wallet, s.pay_to)
       and (s.scheme = 'exact-direct' or o.details = s.details)) o
-  where s.created_at >= $1 and s.created_at < $2 and s.state = 'confirmed' and s.transaction is not null
+  where s.created_at >= $1 and s.created_at < $2 and ${isConfirmed('s')} and s.transaction is not null
     and o.ids is not null)
   union all
   -- Nonces without a record, from the last recorded one to one that was recorded in the period.
@@ -117,12 +118,12 @@ const meteredDifferences = `
   -- A stream that ended without a payment, or is still open, has none.
   (select 'stream_differs', t.id::text, t.caller, t.network, s.id::text, ${settled}, t.state
   from settlements s join streams t on s.fingerprint = 'stream:' || t.id
-  where s.state = 'confirmed' and s.created_at >= $1 and s.created_at < $2 and t.state not in ('closing', 'closed'))
+  where ${isConfirmed('s')} and s.created_at >= $1 and s.created_at < $2 and t.state not in ('closing', 'closed'))
   union all
   -- A payment that its intent does not name: the intent can still be paid, or ended otherwise.
   (select 'intent_differs', i.id::text, i.caller, s.network, s.id::text, ${settled}, i.status
   from settlements s join intents i on s.fingerprint = 'intent:' || i.id
-  where s.state = 'confirmed' and s.created_at >= $1 and s.created_at < $2
+  where ${isConfirmed('s')} and s.created_at >= $1 and s.created_at < $2
     and i.settlement_id is distinct from s.id)
   union all
   (select 'intent_differs', i.id::text, i.caller, s.network, i.settlement_id::text, ${settled},

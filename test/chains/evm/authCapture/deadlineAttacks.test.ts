@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { createPatience } from '../../../support/core.js'
 import { unixNow } from '../../../support/evm/authorization.js'
 import type { Hold } from '../../../support/evm/holds.js'
@@ -327,7 +328,7 @@ describe('a late capture that fails on the chain', () => {
     await acting
     const readStates = async () => {
       const { rows } = await scene.database.pool().query(
-        `select s.state, s.transaction is not null as "isSent" from settlements s
+        `select s.state, ${newestTransaction('s')} is not null as "isSent" from settlements s
              join hold_moves m on m.authorization_id = s.authorization_id
              join held_payments h on h.id = m.held_payment_id where h.hash = $1 order by s.created_at`,
         [hold.hash.toLowerCase()],

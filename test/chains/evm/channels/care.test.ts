@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { eventually, quickFinality, refuseSends } from '../scene.js'
@@ -34,7 +35,7 @@ const listSettlements = async (account: string) => {
   const { rows } = await scene.database
     .pool()
     .query(
-      'select id, state, details, amount, settled_amount, transaction from settlements where caller = $1 order by created_at',
+      `select id, state, details, amount, settled_amount, ${newestTransaction('s')} as transaction from settlements s where caller = $1 order by created_at`,
       [account],
     )
   return rows

@@ -1,5 +1,6 @@
 import { decodeFunctionData, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { batchSettlementAbi, readChannel, readReceiver } from '../../../support/evm/channels.js'
 import { callContract } from '../../../support/evm/contractCalls.js'
 import {
@@ -431,7 +432,10 @@ describe('a signed refund that was not made', () => {
       await care.service.reconcile()
       const { rows } = await scene.database
         .pool()
-        .query(`select state, transaction from settlements where caller = $1`, [account])
+        .query(
+          `select state, ${newestTransaction('s')} as transaction from settlements s where caller = $1`,
+          [account],
+        )
       return rows[0]?.state === 'failed' ? rows[0] : null
     })
     const { input } = await scene.chain.client.getTransaction({ hash: refund.transaction })

@@ -1,5 +1,6 @@
 import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { randomAddress } from '../../../support/evm/authorization.js'
 import { createEoa } from '../../../support/evm/wallets.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
@@ -24,7 +25,7 @@ const listClaims = async (account: string) =>
     await scene.database
       .pool()
       .query(
-        "select state, transaction from settlements where caller = $1 and details ->> 'type' = 'claim' order by created_at",
+        `select state, ${newestTransaction('s')} as transaction from settlements s where caller = $1 and details ->> 'type' = 'claim' order by created_at`,
         [account],
       )
   ).rows

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { countSent } from '../strangers.js'
 import { claimedOf, newAccount, payBy, runJob, useCare } from './careScene.js'
@@ -23,7 +24,7 @@ const openPaid = async (count: number, by = care.service) => {
 
 const listSettlements = async (accounts: readonly string[], type: string) => {
   const { rows } = await scene.database.pool().query(
-    `select caller, state, transaction from settlements where caller = any($1) and details ->> 'type' = $2
+    `select caller, state, ${newestTransaction('s')} as transaction from settlements s where caller = any($1) and details ->> 'type' = $2
        order by array_position($1, caller), created_at`,
     [accounts, type],
   )

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { reconcileUntil } from '../../../support/coreClient.js'
 import { useScene } from '../../../support/useScene.js'
 import { eventually, openScene } from '../scene.js'
@@ -15,7 +16,10 @@ const impatient = { SETTLE_WAIT_SECONDS: '1' }
 const readRow = async (payer: string) => {
   const { rows } = await scene.database
     .pool()
-    .query('select state, reason, transaction from settlements where payer = $1 order by created_at', [payer])
+    .query(
+      `select state, reason, ${newestTransaction('s')} as transaction from settlements s where payer = $1 order by created_at`,
+      [payer],
+    )
   return rows
 }
 

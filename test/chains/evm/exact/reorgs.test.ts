@@ -1,5 +1,6 @@
 import { type Hex, isHex } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { reconcileUntil } from '../../../support/coreClient.js'
 import { encodeTransfer } from '../../../support/evm/transfer.js'
 import { createEoa } from '../../../support/evm/wallets.js'
@@ -27,8 +28,8 @@ const openImpatient = async (rpcUrls: readonly string[] = [scene.chain.url]) =>
 
 const readRow = async (payer: string) => {
   const { rows } = await scene.database.pool().query(
-    `select state, reason, transaction, block_number::text as number, block_hash as hash, is_final, consumed_by
-     from settlements where payer = $1 order by created_at`,
+    `select state, reason, ${newestTransaction('s')} as transaction, block_number::text as number, block_hash as hash, is_final, consumed_by
+     from settlements s where payer = $1 order by created_at`,
     [payer],
   )
   expect(rows).toHaveLength(1)
@@ -409,7 +410,9 @@ describe('a payment that waits for confirmations', () => {
     await isMined(plan)
     const { rows } = await scene.database
       .pool()
-      .query('select transaction from settlements where payer = $1', [plan.payer])
+      .query(`select ${newestTransaction('s')} as transaction from settlements s where payer = $1`, [
+        plan.payer,
+      ])
     await scene.chain.control.reorg(1, [await readBytes(rows[0].transaction)])
     await scene.chain.control.mine(2)
     const answer = await settling

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { unixNow } from '../../../support/evm/authorization.js'
 import { multicall3Address } from '../../../support/evm/localChain.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -29,7 +30,10 @@ const countRecorded = async (payers: readonly string[]): Promise<number> => {
 const readRows = async (payer: string) => {
   const { rows } = await scene.database
     .pool()
-    .query('select state, reason, transaction from settlements where payer = $1 order by created_at', [payer])
+    .query(
+      `select state, reason, ${newestTransaction('s')} as transaction from settlements s where payer = $1 order by created_at`,
+      [payer],
+    )
   return rows
 }
 

@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { newestTransaction } from '../../../../src/stores/postgres/journal/settlementStates.js'
 import { reconcileUntil } from '../../../support/coreClient.js'
 import { createMemoryLogger } from '../../../support/memoryLogger.js'
 import { pollUntil } from '../../../support/pollUntil.js'
@@ -23,12 +24,11 @@ const open = async (options: SolanaServiceOptions = {}) => {
 }
 
 const readRow = async (transaction: string) => {
-  const { rows } = await scene.database
-    .pool()
-    .query(
-      'select state, reason, is_final, block_number::text as number, block_hash as hash from settlements where transaction = $1',
-      [transaction],
-    )
+  const { rows } = await scene.database.pool().query(
+    `select state, reason, is_final, block_number::text as number, block_hash as hash from settlements s
+       where ${newestTransaction('s')} = $1`,
+    [transaction],
+  )
   expect(rows).toHaveLength(1)
   return rows[0]
 }

@@ -17,7 +17,6 @@ import { createStatistics } from '../../../../src/stores/postgres/statistics/sta
 import { createWebhookOutbox } from '../../../../src/stores/postgres/webhooks/webhookOutbox.js'
 import { addInstance } from '../../../support/instances.js'
 import { failedColumns, insertJournalRows, openColumns } from '../../../support/journalRows.js'
-import { allLaterIndexes } from '../../../support/laterIndexes.js'
 import { patientPool } from '../../../support/patientPool.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase } from '../../../support/postgres.js'
@@ -92,18 +91,12 @@ const vacuumJournal = async (pool: Pool): Promise<void> => {
   }
 }
 
-describe.each([
-  ['of this version', []],
-  ['of a later version', allLaterIndexes],
-] as const)('with the indexes %s, in a journal with ten times as many rows', (_which, statements) => {
+describe('in a journal with ten times as many rows', () => {
   let few: Measured
   let many: Measured
 
   beforeAll(async () => {
     ;[few, many] = await Promise.all([openMeasured(), openMeasured()])
-    for (const statement of statements) {
-      for (const { pool } of [few, many]) await pool.query(statement)
-    }
     await fill(few.pool, small)
     await fill(many.pool, large)
   })

@@ -243,7 +243,7 @@ test('finds a settlement that is closed by its id, where it was planned while th
     const explained = second?.replace(/; \/\* close \*\/\s+execute /, '; explain execute ') ?? ''
     const plan = JSON.stringify(await pool.query(explained))
     expect(plan).toContain('settlements_pkey')
-    expect(plan).not.toContain('settlements_one_per_authorization')
+    expect(plan).not.toContain('settlements_take_authorization')
     expect(plan).not.toContain('Seq Scan')
   })
 })

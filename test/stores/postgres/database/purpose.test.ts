@@ -20,6 +20,7 @@ import { viewStream } from '../../../../src/usecases/streams/viewStream.js'
 import { addInstance, killInstance } from '../../../support/instances.js'
 import { intentOf } from '../../../support/intentOf.js'
 import { insertJournalRows } from '../../../support/journalRows.js'
+import { migrateAfterOldest } from '../../../support/migrateAfterOldest.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
 import { streamOf } from '../../../support/streamOf.js'
 import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
@@ -212,7 +213,7 @@ describe('the upgrade of a database that a start had claimed', () => {
       await pool.query(downgrade)
       await pool.query('insert into database_purpose (is_sandbox) values ($1)', [isSandbox])
       await addInstance(pool)
-      await migrate(pool, migrations)
+      await migrateAfterOldest(pool, migrations)
       expect(await readClaim()).toEqual([isSandbox])
       await expect(start(!isSandbox)).rejects.toMatchObject({ variable: 'DATABASE_URL' })
 

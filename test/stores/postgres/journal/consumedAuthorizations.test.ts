@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Closing, Settlement, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
-import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { createSettlementJournal } from '../../../../src/stores/postgres/journal/settlementJournal.js'
 import { findMissingRows } from '../../../../src/stores/postgres/reconciliation/missingRows.js'
 import { migrationsFolder } from '../../../../src/stores/stores.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance } from '../../../support/instances.js'
+import { migrateAfterOldest } from '../../../support/migrateAfterOldest.js'
 import { useTestDatabase } from '../../../support/postgres.js'
 import { withoutConsumed } from '../../../support/withoutConsumed.js'
 
@@ -40,7 +40,7 @@ describe('consumed authorizations', () => {
     await pool.query(withoutConsumed)
     // The older version settles on.
     earned.push(await settleWithoutDigests())
-    await migrate(pool, migrationsFolder)
+    await migrateAfterOldest(pool, migrationsFolder)
     for (const { authorizationId } of earned) expect(await journal.isConsumed(authorizationId)).toBe(true)
     for (const { authorizationId } of others) expect(await journal.isConsumed(authorizationId)).toBe(false)
     const found = await findMissingRows(pool, always)

@@ -116,8 +116,8 @@ describe('the history of sponsored payments', () => {
       [network, 'payee 2', 'payer 1', new Date(0), ['transaction_failed']],
     )
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    expect(plan).toMatch(/settlements_of_sponsored_payee[\s\S]+Index Cond: .+payee_wallet/)
-    expect(plan).toMatch(/settlements_of_sponsored_payer[\s\S]+Index Cond: .+payer_wallet/)
+    expect(plan).toMatch(/settlements_to_sponsored_payee[\s\S]+Index Cond: .+payee_wallet/)
+    expect(plan).toMatch(/settlements_sponsored_failed[\s\S]+Index Cond: .+payer_wallet/)
     const parties = { payer: 'payer 1', payTo: 'payee 2' }
     expect(await read(parties)).toEqual({ hasRecipientSettled: true, hasPayerFailed: true })
   })

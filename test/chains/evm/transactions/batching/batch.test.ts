@@ -1,6 +1,7 @@
 import { type Address, parseTransaction } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../../../src/schemes/scheme.js'
+import { newestTransaction } from '../../../../../src/stores/postgres/journal/settlementStates.js'
 import { unixNow } from '../../../../support/evm/authorization.js'
 import { callRpc } from '../../../../support/evm/jsonRpc.js'
 import { multicall3Address } from '../../../../support/evm/localChain.js'
@@ -590,8 +591,8 @@ describe('the record of a batch', () => {
     sending.open()
     await eventually(() => (proxy.count('eth_sendRawTransaction') > 0 ? true : null))
     const { rows } = await scene.database.pool().query(
-      `select s.state, s.transaction, s.xmin::text as written, b.xmin::text as stored from settlements s
-       join broadcasts b on b.transaction = s.transaction where s.payer = any($1)`,
+      `select s.state, s.xmin::text as written, b.xmin::text as stored from settlements s
+       join broadcasts b on b.transaction = ${newestTransaction('s')} where s.payer = any($1)`,
       [plans.map(({ payer }) => payer)],
     )
     expect(rows).toHaveLength(6)

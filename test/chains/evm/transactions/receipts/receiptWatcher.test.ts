@@ -5,6 +5,7 @@ import { createReceiptWatcher } from '../../../../../src/chains/evm/transactions
 import { createJsonRpcEndpoint } from '../../../../../src/chains/nodes/jsonRpcEndpoint.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Secret } from '../../../../../src/platform/secret.js'
+import { newestTransaction } from '../../../../../src/stores/postgres/journal/settlementStates.js'
 import { createEoa } from '../../../../support/evm/wallets.js'
 import { waitLimitMs } from '../../../../support/pollUntil.js'
 import { patientTimeoutMs, type RpcProxy } from '../../../../support/rpcProxy.js'
@@ -29,7 +30,9 @@ const open = async (options: EngineOptions): Promise<ToySending> => {
 const listTransactions = async (): Promise<readonly string[]> => {
   const { rows } = await scene.database
     .pool()
-    .query<{ transaction: string }>("select transaction from settlements where state = 'pending'")
+    .query<{ transaction: string }>(
+      `select ${newestTransaction('s')} as transaction from settlements s where s.state = 'pending'`,
+    )
   return rows.map(({ transaction }) => transaction)
 }
 

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { copyFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Pool, PoolClient } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Settlement, SettlementJournal } from '../../../../src/ports/settlementJournal.js'
 import { createChannelSweeps } from '../../../../src/stores/postgres/channels/channelSweeps.js'
 import { createCreditStore } from '../../../../src/stores/postgres/credit/creditStore.js'
 import type { Instance } from '../../../../src/stores/postgres/database/instance.js'
+import { migrate } from '../../../../src/stores/postgres/database/migrate.js'
 import { openPool } from '../../../../src/stores/postgres/database/pool.js'
 import { createHeldPayments } from '../../../../src/stores/postgres/heldPayments/heldPayments.js'
 import { createHolds } from '../../../../src/stores/postgres/holds/holds.js'
+import { createIntentStore } from '../../../../src/stores/postgres/intents/intentStore.js'
 import { createAccountSettlements } from '../../../../src/stores/postgres/journal/accountSettlements.js'
 import { createBroadcastRetention } from '../../../../src/stores/postgres/journal/broadcastRetention.js'
 import { createConfirmedBlocks } from '../../../../src/stores/postgres/journal/confirmedBlocks.js'
@@ -16,22 +20,19 @@ import {
   createSettlementOverview,
   createSponsoringHistory,
 } from '../../../../src/stores/postgres/journal/settlementOverview.js'
+import { createSignerLanes } from '../../../../src/stores/postgres/lanes/signerLanes.js'
 import { createOverviewStore } from '../../../../src/stores/postgres/operator/operatorOverview.js'
 import { createReconciliationStore } from '../../../../src/stores/postgres/reconciliation/reconciliationStore.js'
 import { createSandboxChannels } from '../../../../src/stores/postgres/sandbox/channels.js'
+import { migrationsFolder } from '../../../../src/stores/stores.js'
 import { claimOf } from '../../../support/claimOf.js'
 import { addInstance, killInstances } from '../../../support/instances.js'
 import { failedColumns, insertJournalRows, openColumns } from '../../../support/journalRows.js'
-import {
-  allLaterIndexes,
-  buildLaterIndexes,
-  buildLaterUniqueIndex,
-  dropEarlierIndexes,
-  recordAsLater,
-} from '../../../support/laterIndexes.js'
 import { patientPool } from '../../../support/patientPool.js'
 import { pollUntil } from '../../../support/pollUntil.js'
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.js'
+import { makeTemporaryFolder } from '../../../support/temporaryFolder.js'
+import { withoutStatelessIndexes } from '../../../support/withoutStatelessIndexes.js'
 import { findWorkDifferences } from '../../../support/workTables.js'
 
 const network = 'eip155:84532'
@@ -52,33 +53,35 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-const change = async (statements: readonly string[]): Promise<void> => {
-  for (const statement of statements) await pool.query(statement)
-}
-
 const claim = async (changes: Parameters<typeof claimOf>[0] = {}): Promise<Settlement> => {
   const settlement = await journal.claim(claimOf(changes))
   if (settlement === null) throw new Error('The authorization is taken')
   return settlement
 }
 
-/** Claims as the version before does, which infers the unique index by a predicate that names `state` alone. */
+/** Claims as the version before does, which infers the unique index by two predicates that say the same. */
 const claimAsBefore = `
   insert into settlements (id, authorization_id, caller, fingerprint, scheme, network, asset, payer, pay_to, amount,
     authorized_amount, state, owner)
   values (gen_random_uuid(), $1, 'anonymous', 'f', 'exact', '${network}', '0xasset', '0xpayer', '0xpayee', 1, 1, 'claimed', $2)
-  on conflict (authorization_id) where state <> 'failed' or consumed_by is not null do nothing returning id`
+  on conflict (authorization_id) where (state <> 'failed' or consumed_by is not null) and (reason is null or consumed_by is not null)
+    do nothing returning id`
+
+/** Records as the version before does: $1 is the settlement, $2 the transaction. */
+const recordAsBefore = `
+  with held as (
+    update settlements set state = 'pending', transaction = $2, transactions = array_append(transactions, $2),
+      recorded_at = coalesce(recorded_at, now())
+    where id = $1 returning id, network
+  ), stored as (
+    insert into broadcasts (network, transaction, bytes) select network, $2, '0x' from held
+  )
+  insert into broadcast_settlements (network, transaction, settlement_id) select network, $2, id from held`
 
 const names = Array.from({ length: 20 }, (_, at) => `authorization ${at}`)
 
-describe.each([
-  ['of this version', []],
-  ['of both versions', [buildLaterUniqueIndex, ...buildLaterIndexes]],
-  ['of a later version', allLaterIndexes],
-] as const)('with the indexes %s', (_, statements) => {
-  beforeEach(() => change(statements))
-
-  it('one of many that claim an authorization at the same time has it', async () => {
+describe('the indexes of settlements', () => {
+  it('let one of many that claim an authorization at the same time have it', async () => {
     const claims = [journal, theirs, journal, theirs].flatMap((each) =>
       names.map(async (authorizationId) => await each.claim(claimOf({ authorizationId }))),
     )
@@ -87,7 +90,44 @@ describe.each([
     expect(await findWorkDifferences(pool)).toEqual([])
   })
 
-  it('an authorization that failed can be claimed again, and one that was answered cannot', async () => {
+  it('let one of many of this version and the one before that claim an authorization have it, too', async () => {
+    const before = database.otherPool()
+    const results = await Promise.all(
+      names.flatMap((authorizationId) => [
+        before.query(claimAsBefore, [authorizationId, instance.id]).then(({ rowCount }) => rowCount === 1),
+        journal.claim(claimOf({ authorizationId })).then((settlement) => settlement !== null),
+      ]),
+    )
+    expect(results.filter(Boolean)).toHaveLength(names.length)
+  })
+
+  it('let one of many of the version before have it at each step of an upgrade', async () => {
+    await pool.query(withoutStatelessIndexes)
+    await pool.query('update instances set newest_migration = 66')
+    const folder = await makeTemporaryFolder('migrations-')
+    const claimMany = async (step: string) => {
+      const results = await Promise.all(
+        names.flatMap((name) =>
+          [pool, database.otherPool()].map((each) =>
+            each.query(claimAsBefore, [`${step} ${name}`, instance.id]),
+          ),
+        ),
+      )
+      expect(results.filter(({ rowCount }) => rowCount === 1)).toHaveLength(names.length)
+    }
+    const files = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'))
+    for (const name of files.sort()) {
+      copyFileSync(new URL(name, migrationsFolder), join(folder, name))
+      if (Number(name.slice(0, 4)) <= 66) continue
+      await claimMany(`before ${name}`)
+      await migrate(pool, folder)
+    }
+    await claimMany('at the end')
+    expect(await journal.claim(claimOf({ authorizationId: `before ${files.at(-1)} ${names[0]}` }))).toBeNull()
+    expect(await findWorkDifferences(pool)).toEqual([])
+  })
+
+  it('let an authorization be claimed again that failed, and not one that was answered', async () => {
     const [failed, lost] = [await claim({ authorizationId: 'a' }), await claim({ authorizationId: 'b' })]
     await journal.close(failed.id, { state: 'failed', reason: 'insufficient_funds' })
     expect(await theirs.claim(claimOf({ authorizationId: 'a' }))).not.toBeNull()
@@ -100,7 +140,7 @@ describe.each([
     expect(await journal.findOpen('b')).toMatchObject({ id: lost.id, state: 'failed' })
   })
 
-  it('no statement of a payment or of a list reads the whole journal', async () => {
+  it('are used by each statement of a payment or of a list: none reads the whole journal', async () => {
     const rows = {
       count: 20_000,
       columns: { caller: `'ada'`, payer_wallet: `'w' || n`, dollar_decimals: '6' },
@@ -144,8 +184,44 @@ describe.each([
         payTo: 'p',
       })
       await createCreditStore(watched).recount('eip155:w1')
-      await createHeldPayments(watched).listSettlements({ id: randomUUID(), authorizationId: 'none' }, 20)
-      await createHeldPayments(watched).hasReverted(randomUUID(), 1)
+      await own.listOrphaned(20)
+      await own.takeOver({ id: randomUUID(), transaction: '0x7' })
+      await own.abandon(randomUUID())
+      await own.release(randomUUID())
+      await holds.place(
+        {
+          authorizationId: 'hold',
+          network,
+          asset: '0xasset',
+          payer: '0xpayer',
+          spender: '0xrouter',
+          payTo: '0xpayee',
+          account: 'ada',
+          purpose: 'verify',
+          amount: 1n,
+          expiresAt: new Date(Date.now() + 3_600_000),
+        },
+        { balance: 1n, allowance: null },
+      )
+      await holds.countPromised(network)
+      await holds.purge()
+      const held = createHeldPayments(watched)
+      await held.listSettlements({ id: randomUUID(), authorizationId: 'none' }, 20)
+      await held.hasReverted(randomUUID(), 1)
+      await held.findUnfinished(randomUUID())
+      await held.purgeMoves(new AbortController().signal)
+      await held.leaseDeadlines({
+        now: new Date(),
+        leadMs: 1,
+        queueMs: 1,
+        network,
+        leasedUntil: new Date(),
+        limit: 1,
+        atOnce: 1,
+      })
+      await createOverviewStore(watched).listLanes()
+      await createIntentStore(watched).listSettled(20)
+      await createSignerLanes(watched, instance).rewindNonce({ network, signer: '0xa' }, 0)
       await createChannelSweeps(watched).hasSweep('sweep/', { from: 0n, below: 9n })
       const reconciliation = createReconciliationStore(watched, watched)
       await reconciliation.hasNetwork('none')
@@ -163,19 +239,6 @@ describe.each([
     expect(plans.length).toBeGreaterThan(40)
     const whole = plans.filter((plan) => /Seq Scan on settlements\b/.test(plan))
     expect(whole.map((plan) => plan.slice(0, 3_000))).toEqual([])
-  })
-})
-
-describe('with the indexes of this version', () => {
-  it('one of many of this version and the one before that claim an authorization has it, too', async () => {
-    const before = database.otherPool()
-    const results = await Promise.all(
-      names.flatMap((authorizationId) => [
-        before.query(claimAsBefore, [authorizationId, instance.id]).then(({ rowCount }) => rowCount === 1),
-        journal.claim(claimOf({ authorizationId })).then((settlement) => settlement !== null),
-      ]),
-    )
-    expect(results.filter(Boolean)).toHaveLength(names.length)
   })
 })
 
@@ -199,7 +262,7 @@ const listPlans = async (url: string, work: (pool: Pool) => Promise<unknown>): P
   }
 }
 
-describe('while a later version builds its unique index', () => {
+describe('while the unique index is built again', () => {
   const held: PoolClient[] = []
   // A test that fails leaves the build waiting.
   afterEach(() => {
@@ -209,25 +272,24 @@ describe('while a later version builds its unique index', () => {
   it('claims of one authorization at the same time fail with no error', async () => {
     // Claims of both instances stop here, between the look for a conflict and the unique indexes: indexes are written in the
     // order in which they were made.
-    await change([
-      `create function pass_gate(text) returns text immutable language plpgsql
-        as 'begin perform pg_advisory_xact_lock_shared(77); return $1; end'`,
-      'create index gate on settlements (pass_gate(authorization_id))',
-      'drop index settlements_one_per_authorization',
-      `create unique index settlements_one_per_authorization on settlements (authorization_id)
-        where state <> 'failed' or consumed_by is not null`,
-    ])
+    await pool.query(`
+      create function pass_gate(text) returns text immutable language plpgsql
+        as 'begin perform pg_advisory_xact_lock_shared(77); return $1; end';
+      create index gate on settlements (pass_gate(authorization_id));
+      drop index settlements_take_authorization;
+      create unique index settlements_take_authorization on settlements (authorization_id)
+        where reason is null or consumed_by is not null`)
     const [reader, gate, builder] = [await pool.connect(), await pool.connect(), await pool.connect()]
     held.push(reader, gate, builder)
     // The build waits for what may have read the table before it, with an index that is written and not valid.
     await reader.query('begin isolation level repeatable read; select 1')
-    const built = builder.query(buildLaterUniqueIndex)
+    const built = builder.query('reindex index concurrently settlements_take_authorization')
     built.catch(() => undefined)
     const find = async (condition: string) => (await pool.query(`select where ${condition}`)).rowCount === 1
     await pollUntil(
       () =>
         find(`exists (select from pg_index where indisready and not indisvalid
-          and indexrelid = to_regclass('settlements_take_authorization'))`),
+          and indexrelid = to_regclass('settlements_take_authorization_ccnew'))`),
       'the index to be written by others',
     )
 
@@ -246,16 +308,13 @@ describe('while a later version builds its unique index', () => {
 
     await reader.query('commit')
     await built
-    await change([dropEarlierIndexes])
     expect(await journal.claim(claimOf({ authorizationId: 'authorization 0' }))).toBeNull()
   })
 })
 
-describe('what a later version recorded', () => {
-  beforeEach(() => change(allLaterIndexes))
-
+describe('a recorded transaction', () => {
   const record = async (id: string, transaction: string): Promise<void> => {
-    await pool.query(recordAsLater, [id, instance.id, transaction])
+    await journal.recorderFor(id).record({ transaction, bytes: '0x' })
   }
   const send = async (...transactions: readonly string[]): Promise<string> => {
     const { id } = await claim({ caller: 'ada' })
@@ -326,7 +385,7 @@ describe('what a later version recorded', () => {
     await pool.query('update settlements set owner = $1', [instance.id])
     await record(first, '0x4')
     expect(await journal.find(first)).toMatchObject({ transaction: '0x4' })
-    await journal.recorderFor(foreign).record({ transaction: '0x5', bytes: '0x' })
+    await record(foreign, '0x5')
     expect(await journal.find(foreign)).toMatchObject({ transaction: '0x5' })
     expect(await findWorkDifferences(pool)).toEqual([])
   })
@@ -362,9 +421,9 @@ describe('what a later version recorded', () => {
     expect(await channels.findExecution(network, '0x1')).toBeNull()
   })
 
-  it('can be recorded again by this version', async () => {
+  it('can be replaced by one of the version before', async () => {
     const id = await send('0x1')
-    await journal.recorderFor(id).record({ transaction: '0x2', bytes: '0x' })
+    await pool.query(recordAsBefore, [id, '0x2'])
     expect(await journal.find(id)).toMatchObject({ transaction: '0x2' })
     expect(await journal.listByTransaction(network, '0x1')).toMatchObject([{ id }])
   })
@@ -379,6 +438,23 @@ describe('the reason of a settlement', () => {
     await expect(set(`state = 'failed', closed_at = now()`)).rejects.toMatchObject(refused)
     const { rows } = await pool.query(
       `select convalidated as is_checked from pg_constraint where conname = 'settlements_reason'`,
+    )
+    expect(rows).toEqual([{ is_checked: true }])
+  })
+})
+
+describe('the transaction of a settlement', () => {
+  it('is in the list once one is recorded, and in the column once it is confirmed', async () => {
+    const { id } = await claim()
+    const set = (columns: string) => pool.query(`update settlements set ${columns} where id = $1`, [id])
+    const refused = { code: '23514', constraint: 'settlements_sent' }
+    await expect(set(`state = 'pending'`)).rejects.toMatchObject(refused)
+    await set(`state = 'pending', transactions = '{0x1}'`)
+    const close = `state = 'confirmed', closed_at = now(), block_number = 1, block_hash = '0x1'`
+    await expect(set(close)).rejects.toMatchObject(refused)
+    await set(`${close}, transaction = '0x1'`)
+    const { rows } = await pool.query(
+      `select convalidated as is_checked from pg_constraint where conname = 'settlements_sent'`,
     )
     expect(rows).toEqual([{ is_checked: true }])
   })
