@@ -6,23 +6,26 @@ import type {
   AccountSettlements,
 } from '../../../ports/settlementOverview.js'
 import { hasNul } from '../database/statements.js'
-import { newestSettlements } from './settlementOverview.js'
+import { newestSettlements, type SettlementPart } from './settlementOverview.js'
 import { readSettlement, settlementColumns } from './settlementRow.js'
-import { newestTransaction } from './settlementStates.js'
+import { isClosedAs, isOpen, newestTransaction } from './settlementStates.js'
 
 const feeRow = z.object({ fee: z.string() })
 
-const statesOf = (status: AccountSettlementFilter['status']): readonly string[] => {
+const partsOf = (status: AccountSettlementFilter['status']): readonly SettlementPart[] => {
   switch (status) {
     case undefined:
-      return ['claimed', 'pending', 'confirmed', 'failed']
+      return ['open', 'confirmed', 'failed']
     case 'pending':
-      return ['claimed', 'pending']
+      return ['open']
     case 'confirmed':
     case 'failed':
       return [status]
   }
 }
+
+const isOfStatus = (status: NonNullable<AccountSettlementFilter['status']>): string =>
+  status === 'pending' ? isOpen('s') : isClosedAs('s', status)
 
 // `caller <> 'anonymous'` matches the partial index.
 const scope = "s.caller = $1 and s.caller <> 'anonymous'"
@@ -74,15 +77,14 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
     const bounds = `($2::text is null or s.network = $2) and ($3::timestamptz is null or s.created_at >= $3)
         and ($4::uuid is null or (s.created_at, s.id) < (
           (select created_at from settlements where id = $4 and caller = $1), $4))`
-    const states = statesOf(status)
     const page = newestSettlements({
       scope,
-      states,
+      parts: partsOf(status),
       network: network === undefined ? null : '$2',
       bounds,
       limit: isSearch ? `${maxSearched}` : '$5',
     })
-    const conditions = `${bounds} and s.state in (${states.map((state) => `'${state}'`).join()})`
+    const conditions = status === undefined ? bounds : `${bounds} and ${isOfStatus(status)}`
     const source = !isSearch
       ? page
       : idForm.test(search)
@@ -103,7 +105,7 @@ export const createAccountSettlements = (pool: Pool): AccountSettlements => ({
   summarize: async ({ accountId, since, limit }) => {
     const page = newestSettlements({
       scope,
-      states: statesOf(undefined),
+      parts: partsOf(undefined),
       network: null,
       bounds: 's.created_at >= $2',
       limit: '$3',

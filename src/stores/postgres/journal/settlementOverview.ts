@@ -56,11 +56,14 @@ export const createSettlementOverview = (pool: Pool): SettlementOverview => ({
   },
 })
 
+/** What is claimed or pending is one part, so that many of one cost nothing where those of the other are looked for. */
+export type SettlementPart = 'open' | 'confirmed' | 'failed'
+
 interface ListingSql {
   /** Condition on `s` that fixes the leading columns of the index and implies its predicate. */
   readonly scope: string
-  /** The index of the scope has one part for each state. Default: the scope fixes the state. */
-  readonly states?: readonly string[]
+  /** The index of the scope has one part for each. Default: the scope fixes the part. */
+  readonly parts?: readonly SettlementPart[]
   /** A parameter such as `$1`; null lists every network. */
   readonly network: string | null
   /** Bounds of (created_at, id) on `s`. */
@@ -69,18 +72,18 @@ interface ListingSql {
 }
 
 /**
- * Recursive CTEs that end in `page (id, created_at)`, newest first. The index is read once for each network and state,
+ * Recursive CTEs that end in `page (id, created_at)`, newest first. The index is read once for each network and part,
  * and what it yields is merged: the cost is that of the page, also for a filter that few rows match.
  */
-export const newestSettlements = ({ scope, states, network, bounds, limit }: ListingSql): string => `
+export const newestSettlements = ({ scope, parts, network, bounds, limit }: ListingSql): string => `
   networks (network) as (${network === null ? everyNetwork(scope) : `select ${network}::text`}
   ), page as (
     select p.id, p.created_at
     from networks n cross join ${flag} cross join lateral (
-      ${(states?.map(isOfState) ?? ['true'])
+      ${(parts?.map(isOfPart) ?? ['true'])
         .map(
-          (isOfPart) => `(select s.id, s.created_at from settlements s
-        where ${scope} and s.network = n.network and ${isOfPart} and ${bounds}
+          (isOfOne) => `(select s.id, s.created_at from settlements s
+        where ${scope} and s.network = n.network and ${isOfOne} and ${bounds}
         order by s.created_at desc, s.id desc limit ${limit})`,
         )
         .join(' union all ')}) p
@@ -91,14 +94,12 @@ export const newestSettlements = ({ scope, states, network, bounds, limit }: Lis
 const flag = '(select false as no offset 0) as flag'
 
 /**
- * An index of `(closed_at is not null), (reason is null)` has a condition on a column that says the same. The contrary is
- * compared with a column of another table: with a constant, Postgres would turn it into one that the index does not have.
+ * The columns of the index are `(closed_at is not null), (reason is null)`. The contrary of one is compared with a column of
+ * another table: with a constant, Postgres would turn it into a condition that the index does not have.
  */
-const isOfState = (state: string): string => {
-  const isClosed = state === 'confirmed' || state === 'failed'
-  return `s.state = '${state}' and ${isClosed ? 's.closed_at is not null' : '(s.closed_at is not null) = flag.no'}
-    and ${state === 'failed' ? '(s.reason is null) = flag.no' : 's.reason is null'}`
-}
+const isOfPart = (part: SettlementPart): string =>
+  `${part === 'open' ? '(s.closed_at is not null) = flag.no' : 's.closed_at is not null'}
+    and ${part === 'failed' ? '(s.reason is null) = flag.no' : 's.reason is null'}`
 
 /** One index entry for each network. */
 const everyNetwork = (scope: string): string => `

@@ -377,6 +377,15 @@ describe('with ten times as many rows', () => {
     expectNoGrowth({ few, many })
   })
 
+  it('the dashboard of an account reads as much with ten times as many of its settlements pending', async () => {
+    const fill = (count: number) =>
+      insertJournalRows(pool, { count, columns: { ...openColumns, caller: `'ada'` } })
+    const list = (status?: 'pending') =>
+      createAccountSettlements(pool).list({ accountId: 'ada', limit: 20, ...(status && { status }) })
+    expectNoGrowth(await compare(fill, () => list()))
+    expectNoGrowth(await compare(fill, () => list('pending')))
+  })
+
   it('marking a block final and reopening one read as much', async () => {
     const blocks = createConfirmedBlocks(pool)
     const blockOf = (number: bigint) => ({
