@@ -1,7 +1,7 @@
 import { copyFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Pool } from 'pg'
 import { systemClock } from '../src/platform/clock.js'
 import { silentLogger } from '../src/platform/logger.js'
@@ -9,20 +9,18 @@ import type { SettlementJournal } from '../src/ports/settlementJournal.js'
 import { createBackfills } from '../src/stores/postgres/database/backfills.js'
 import { migrate } from '../src/stores/postgres/database/migrate.js'
 import { openPool } from '../src/stores/postgres/database/pool.js'
-import { createSettlementJournal } from '../src/stores/postgres/journal/settlementJournal.js'
 import { migrationsFolder } from '../src/stores/stores.js'
 import { createUpgrade } from '../src/usecases/upgrade/index.js'
 import { claimOf } from '../test/support/claimOf.js'
 import { addInstance } from '../test/support/instances.js'
 import { insertJournalRows } from '../test/support/journalRows.js'
+import { unpackPreviousSources } from '../test/support/previousVersion.js'
 import { makeFolder } from './makeFolder.js'
 import type { Scale } from './options.js'
 import { startDatabase } from './startDatabase.js'
 import { figure, printTable, toColumns } from './table.js'
 import { atMost, noFailures, type Verdict } from './verdict.js'
 
-/** Later migrations are measured. Older ones were not written to run beside payments. */
-const lastUnmeasured = 39
 const rowCount = 1_000_000
 const rowsAtOnce = 50_000
 const settlesPerSecond = 20
@@ -40,7 +38,29 @@ const columns = {
   created_at: `now() - n * interval '0.0864 seconds'`,
 }
 
-/** Settlements at a steady rate on a filled database, alone, and beside each later migration and its backfill. */
+const listMigrations = async (folder: URL | string): Promise<readonly string[]> =>
+  (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+
+/** While a database is migrated, the version before settles. This one cannot on its schema. */
+const readPreviousVersion = async () => {
+  const { folder } = await unpackPreviousSources()
+  const names = await listMigrations(join(folder, 'migrations'))
+  const newest = Number(names.at(-1)?.slice(0, 4))
+  const { href } = pathToFileURL(join(folder, 'src/stores/postgres/journal/settlementJournal.ts'))
+  const { createSettlementJournal }: typeof import('../src/stores/postgres/journal/settlementJournal.js') =
+    await import(href)
+  const openJournal = async (pool: Pool): Promise<SettlementJournal> => {
+    const instance = await addInstance(pool)
+    await pool.query('update instances set newest_migration = $1', [newest])
+    return createSettlementJournal(pool, instance)
+  }
+  return { newest, openJournal }
+}
+
+/**
+ * Settlements of the version before at a steady rate on a filled database, alone, and beside each migration that it lacks
+ * and its backfill.
+ */
 export const measureUpgrade = async (scale: Scale): Promise<readonly Verdict[]> => {
   const rows = rowCount * scale
   const database = await startDatabase()
@@ -53,10 +73,11 @@ export const measureUpgrade = async (scale: Scale): Promise<readonly Verdict[]> 
     statementTimeoutMs: 600_000,
   })
   try {
-    const files = (await readdir(migrationsFolder)).filter((name) => name.endsWith('.sql')).sort()
+    const previous = await readPreviousVersion()
+    const files = await listMigrations(migrationsFolder)
     const add = (name: string) =>
       copyFile(join(fileURLToPath(migrationsFolder), name), join(folder.path, name))
-    const isBefore = (name: string) => Number(name.slice(0, 4)) <= lastUnmeasured
+    const isBefore = (name: string) => Number(name.slice(0, 4)) <= previous.newest
     for (const name of files.filter(isBefore)) await add(name)
     await migrate(others, folder.path)
     for (let filled = 0; filled < rows; filled += rowsAtOnce) {
@@ -67,7 +88,7 @@ export const measureUpgrade = async (scale: Scale): Promise<readonly Verdict[]> 
       await insertJournalRows(others, { count: rowsAtOnce, columns: Object.fromEntries(shifted) })
     }
     await others.query('vacuum analyze settlements')
-    const journal = createSettlementJournal(pool, await addInstance(pool))
+    const journal = await previous.openJournal(pool)
 
     const table = printTable(
       'Upgrade',

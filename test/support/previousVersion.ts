@@ -81,16 +81,26 @@ export const unpackPreviousVersion = async (): Promise<PreviousVersion | null> =
   }
 }
 
-const unpack = async (): Promise<{ readonly commit: string; readonly folder: string } | null> => {
+interface Sources {
+  readonly commit: string
+  readonly folder: string
+}
+
+/** Throws where the history is missing. */
+export const unpackPreviousSources = async (): Promise<Sources> => {
+  const commit = findCommit()
+  const folder = await makeTemporaryFolder('previous-')
+  const present = parts.filter((part) => git('ls-tree', '--name-only', commit, part) !== '')
+  const input = execFileSync('git', ['archive', commit, ...present], { cwd: root, maxBuffer: 2 ** 30 })
+  const { status, stderr } = spawnSync('tar', ['-x', '-C', folder], { input })
+  if (status !== 0) throw new Error(`tar: ${stderr.toString()}`)
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return { commit, folder }
+}
+
+const unpack = async (): Promise<Sources | null> => {
   try {
-    const commit = findCommit()
-    const folder = await makeTemporaryFolder('previous-')
-    const present = parts.filter((part) => git('ls-tree', '--name-only', commit, part) !== '')
-    const input = execFileSync('git', ['archive', commit, ...present], { cwd: root, maxBuffer: 2 ** 30 })
-    const { status, stderr } = spawnSync('tar', ['-x', '-C', folder], { input })
-    if (status !== 0) throw new Error(`tar: ${stderr.toString()}`)
-    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-    return { commit, folder }
+    return await unpackPreviousSources()
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const advice = 'fetch the whole history (git fetch --unshallow), or set PREVIOUS_REF'
