@@ -151,11 +151,9 @@ async function applyEach(
     if (next === undefined) return applied
     const needed = listBackfills(migrations).find(({ name }) => name === next.afterBackfill)
     if (needed !== undefined) await completeBackfill(pool, needed)
-    await retry(next.name, settings, () =>
-      next.index === null
-        ? applyInStep(pool, { next, migrations, settings, isNew })
-        : applyIndex(pool, { next, index: next.index, settings }),
-    )
+    await (next.index === null
+      ? retry(next.name, settings, () => applyInStep(pool, { next, migrations, settings, isNew }))
+      : applyIndex(pool, { next, index: next.index, settings }))
     applied.push(next.name)
   }
 }
@@ -230,15 +228,23 @@ async function applyIndex(
   pool: Pool,
   { next, index, settings }: Application & { readonly index: IndexBuild },
 ): Promise<void> {
-  if (settings.isAlone !== true) await refuseOlderInstances(pool, next)
-  await buildIndex(pool, { migration: next.name, index, ...settings })
-  await record(pool, next)
+  const refuse = async (client: Pool | PoolClient): Promise<void> => {
+    if (settings.isAlone !== true) await refuseOlderInstances(client, next)
+  }
+  await retry(next.name, settings, async () => {
+    await refuse(pool)
+    await buildIndex(pool, { migration: next.name, index, ...settings })
+  })
+  // Until the migration is recorded, older instances start: one may have done so during the build.
+  await retry(next.name, settings, () =>
+    inStep(pool, settings, async (client) => {
+      await refuse(client)
+      await record(client, next)
+    }),
+  )
 }
 
-async function record(
-  client: Pool | PoolClient,
-  { number, name, sha256, runsBeside }: Migration,
-): Promise<void> {
+async function record(client: PoolClient, { number, name, sha256, runsBeside }: Migration): Promise<void> {
   await client.query(
     'insert into schema_migration (number, name, sha256, runs_beside) values ($1, $2, $3, $4)',
     [number, name, sha256, runsBeside],

@@ -195,6 +195,14 @@ describe('a migration that waits for a lock', () => {
   })
 })
 
+/** With a heartbeat that does not age while the test runs. */
+const runInstance = async (newestMigration: number | null): Promise<void> => {
+  await addInstance(pool)
+  await pool.query("update instances set newest_migration = $1, seen_at = now() + interval '1 hour'", [
+    newestMigration,
+  ])
+}
+
 describe('an index that is built outside a transaction', () => {
   const buildIndex = {
     what: 'build_index',
@@ -232,6 +240,24 @@ describe('an index that is built outside a transaction', () => {
     const applied = [await first, await second].flatMap((each) => each.applied)
     expect(applied).toEqual([nameOf(1, 'build_index'), nameOf(2, 'add_column')])
     expect(await stateOf()).toEqual([{ valid: true }])
+  })
+
+  it('is not recorded beside an instance that started during the build and cannot run beside it', async () => {
+    const folder = await laterVersion({ ...buildIndex, sql: buildIndex.sql.replace(besideThis, '') })
+    const write = await openTransaction('lock table settlements in row exclusive mode')
+    const refused = expect(migrate(pool, folder, { giveUpAfterMs: 0 })).rejects.toThrow(
+      /build_index.sql cannot be applied beside instances of an older version, and 1 of them sent a heartbeat/,
+    )
+    await pollUntil(isBuilding, 'the build waits for the transaction')
+    await runInstance(newest)
+    await write.end()
+    await refused
+    expect(await stateOf()).toEqual([{ valid: true }])
+    expect(await readSchemaState(pool, folder)).toMatchObject({ pending: [nameOf(1, 'build_index')] })
+
+    await killInstances(pool)
+    await migrate(pool, folder)
+    expect(await readSchemaState(pool, folder)).toMatchObject({ pending: [] })
   })
 
   it('is dropped and built again where a crash left it invalid', async () => {
@@ -414,14 +440,6 @@ describe('versions beside each other', () => {
   const alone = {
     what: 'rename',
     sql: '-- quittance: runs alone\nalter table settlements rename column payer to sender;',
-  }
-
-  /** With a heartbeat that does not age while the test runs. */
-  const runInstance = async (newestMigration: number | null): Promise<void> => {
-    await addInstance(pool)
-    await pool.query("update instances set newest_migration = $1, seen_at = now() + interval '1 hour'", [
-      newestMigration,
-    ])
   }
 
   it('a version starts on the schema of a later one whose migrations run beside it', async () => {
